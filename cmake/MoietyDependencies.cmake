@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every third-party library is found here, once, and has one imported target.
+find_package(Threads REQUIRED)
+
+if(MOIETY_ONEDNN)
+  find_package(oneDNN QUIET)
+  find_package(OpenMP QUIET COMPONENTS CXX)
+endif()
+find_package(Eigen3 QUIET CONFIG)
+if(oneDNN_FOUND AND OpenMP_CXX_FOUND)
+  set(MOIETY_GEMM oneDNN)
+elseif(TARGET Eigen3::Eigen)
+  set(MOIETY_GEMM Eigen)
+else()
+  set(MOIETY_GEMM portable)
+endif()
+message(STATUS "Moiety: dense products through ${MOIETY_GEMM}, CUDA ${MOIETY_CUDA}")
+
+if(MOIETY_CUDA)
+  find_package(CUDAToolkit REQUIRED)
+endif()
+
+if(MOIETY_DATA)
+  find_package(HDF5 REQUIRED COMPONENTS C)
+  find_package(RDKit REQUIRED COMPONENTS SmilesParse FileParsers GraphMol RDGeneral)
+  find_package(fmt REQUIRED)
+  find_package(spdlog REQUIRED)
+  find_package(CLI11 REQUIRED)
+  find_package(tomlplusplus REQUIRED)
+  find_package(nlohmann_json REQUIRED)
+endif()
+
+if(MOIETY_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+if(MOIETY_BENCH)
+  find_package(benchmark REQUIRED)
+endif()

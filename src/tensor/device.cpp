@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tensor/device.h"
+
+#include <sched.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+
+namespace moiety {
+namespace {
+
+class CpuDevice final : public Device {
+ public:
+  explicit CpuDevice(int threads)
+      : Device(DeviceKind::cpu, 0),
+        pool_(threads),
+        allocator_(make_system_slab_source()),
+        stream_(*this, &pool_, nullptr) {}
+
+  // The CPU runs each kernel before it returns, so one stream serves every role.
+  const Stream& stream(StreamRole) const override { return stream_; }
+  CachingAllocator& allocator() override { return allocator_; }
+  void copy_bytes(void* to, const void* from, std::size_t bytes, const Stream&) override {
+    if (bytes) std::memcpy(to, from, bytes);
+  }
+  void fill_zero(void* to, std::size_t bytes, const Stream&) override {
+    if (bytes) std::memset(to, 0, bytes);
+  }
+  void synchronize(const Stream&) override {}
+
+ private:
+  ThreadPool pool_;
+  CachingAllocator allocator_;
+  Stream stream_;
+};
+
+/// Cores allowed by the cgroup v2 quota ("max 100000" or "200000 100000"), or a large number.
+int cgroup_cores() {
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  std::string quota;
+  double period = 0;
+  if (!(file >> quota >> period) || quota == "max" || period <= 0) return 1 << 20;
+  double allowed = 0;
+  std::from_chars(quota.data(), quota.data() + quota.size(), allowed);
+  return allowed > 0 ? std::max(1, static_cast<int>(std::ceil(allowed / period))) : 1 << 20;
+}
+
+}  // namespace
+
+std::string Device::name() const {
+  return is_cuda() ? "cuda:" + std::to_string(index_) : std::string("cpu");
+}
+
+int available_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  const bool known = sched_getaffinity(0, sizeof set, &set) == 0;
+  const int cores =
+      known ? CPU_COUNT(&set) : static_cast<int>(std::thread::hardware_concurrency());
+  return std::max(1, std::min(cores, cgroup_cores()));
+}
+
+std::unique_ptr<Device> make_cpu_device(int threads) {
+  check<UserError>(threads >= 0 && threads <= 4096, "threads must be 0 (all cores) to 4096, not ",
+                   threads);
+  return std::make_unique<CpuDevice>(threads == 0 ? available_cores() : threads);
+}
+
+#ifndef MOIETY_HAS_CUDA
+CudaStatus cuda_status() { return {0, "this build has no CUDA backend (MOIETY_CUDA=OFF)"}; }
+
+std::unique_ptr<Device> make_cuda_device(int) {
+  throw CudaError("device cuda: " + cuda_status().reason);
+}
+#endif
+
+std::unique_ptr<Device> make_device(const std::string& name, int threads) {
+  if (name == "cpu") return make_cpu_device(threads);
+  if (name == "auto") return make_cpu_device(threads);
+  if (name == "cuda") return make_cuda_device(0);
+  if (name.starts_with("cuda:")) {
+    int index = -1;
+    const auto* end = name.data() + name.size();
+    const auto [stop, error] = std::from_chars(name.data() + 5, end, index);
+    if (error == std::errc() && stop == end && index >= 0) return make_cuda_device(index);
+  }
+  throw UserError("unknown device '" + name + "': use auto, cpu, cuda or cuda:N");
+}
+
+}  // namespace moiety

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "tensor/caching_allocator.h"
+#include "tensor/stream.h"
+
+namespace moiety {
+
+enum class DeviceKind : std::uint8_t { cpu, cuda };
+enum class StreamRole : std::uint8_t { compute, communication, copy };
+
+/// A place where tensors live and kernels run. Created in main, carried by storage, destroyed after
+/// all tensors on it: it owns its streams, its caching allocator and its threads.
+class Device {
+ public:
+  virtual ~Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  DeviceKind kind() const { return kind_; }
+  int index() const { return index_; }
+  bool is_cuda() const { return kind_ == DeviceKind::cuda; }
+  /// "cpu", "cuda:0".
+  std::string name() const;
+
+  virtual const Stream& stream(StreamRole role = StreamRole::compute) const = 0;
+  virtual CachingAllocator& allocator() = 0;
+
+  /// Copies bytes between two places of which at least one is on this device (the other may be host
+  /// memory). Ordered on the stream; returns when done for pageable host memory.
+  virtual void copy_bytes(void* to, const void* from, std::size_t bytes,
+                          const Stream& stream) = 0;
+  virtual void fill_zero(void* to, std::size_t bytes, const Stream& stream) = 0;
+  /// Returns when all work queued on the stream is done.
+  virtual void synchronize(const Stream& stream) = 0;
+
+ protected:
+  Device(DeviceKind kind, int index) : kind_(kind), index_(index) {}
+
+ private:
+  DeviceKind kind_;
+  int index_;
+};
+
+/// The CPU with a pool of `threads` threads; 0 means one per core that this process may use.
+std::unique_ptr<Device> make_cpu_device(int threads = 0);
+
+/// Cores that this process may use (its affinity mask and cgroup quota).
+int available_cores();
+
+/// What is known of the GPUs: `count` usable ones, or why there is none.
+struct CudaStatus {
+  int count = 0;
+  std::string reason;
+};
+CudaStatus cuda_status();
+
+/// GPU number `index`. Throws CudaError saying why where there is none.
+std::unique_ptr<Device> make_cuda_device(int index = 0);
+
+/// "auto" (a GPU where there is one, else the CPU), "cpu", "cuda" or "cuda:N". Throws UserError for
+/// another name, and CudaError where CUDA is asked for in vain.
+std::unique_ptr<Device> make_device(const std::string& name, int threads = 0);
+
+}  // namespace moiety
