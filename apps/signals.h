@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <csignal>
+
+namespace moiety::apps {
+
+/// While it lives, SIGINT and SIGTERM raise a flag instead of ending the process, so that training
+/// can write a checkpoint and stop. A second signal of the same kind ends the process at once.
+/// One at a time: a process has one set of handlers.
+class StopSignals {
+ public:
+  StopSignals();
+  ~StopSignals();
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+
+  /// True once a signal came.
+  bool requested() const;
+  /// The signal that came (SIGINT or SIGTERM), or 0.
+  int signal() const;
+
+ private:
+  struct sigaction old_interrupt_ = {};
+  struct sigaction old_terminate_ = {};
+};
+
+}  // namespace moiety::apps
