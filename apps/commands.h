@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/App.hpp>
+
+namespace moiety::apps {
+
+// Each function adds one subcommand: its flags, its help and a callback that does the work. A
+// callback throws UserError for the user's mistake and any other exception for a failure; main()
+// prints it in one line and chooses the exit code.
+
+void add_prepare(CLI::App& app);
+
+}  // namespace moiety::apps

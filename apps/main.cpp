@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <exception>
+
+#include "apps/commands.h"
+#include "apps/console.h"
+#include "tensor/error.h"
+
+namespace {
+
+constexpr int kFailure = 1;
+constexpr int kUserMistake = 2;
+
+int run(int argc, char** argv) {
+  CLI::App app("Trains molecular graph networks.", "moiety");
+  app.set_version_flag("--version", "moiety " MOIETY_VERSION);
+  app.require_subcommand(1);
+  app.failure_message([](const CLI::App* used, const CLI::Error& error) {
+    return std::string("moiety: error: ") + error.what() + "; see '" + used->get_name() +
+           " --help'\n";
+  });
+  moiety::apps::add_prepare(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUserMistake;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const moiety::UserError& error) {
+    moiety::apps::print_error(error.what());
+    return kUserMistake;
+  } catch (const std::exception& error) {
+    moiety::apps::print_error(error.what());
+    return kFailure;
+  }
+}
