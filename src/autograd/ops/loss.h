@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "autograd/variable.h"
+
+namespace moiety::ops {
+
+enum class Loss : std::uint8_t { mse, mae, huber };
+
+/// Sum over all elements of the loss of prediction - target, times `scale`; elements whose target
+/// is NaN (missing) count nothing. Divide by the number of present targets through `scale`: parts
+/// of a batch then add up to the mean over the batch. Huber: d^2 / 2 for |d| <= delta, else delta
+/// (|d| - delta / 2). prediction [M, T], target [M, T] -> [].
+Variable regression_loss(const Variable& prediction, const Tensor& target, Loss loss,
+                         double scale = 1.0, double delta = 1.0);
+
+}  // namespace moiety::ops

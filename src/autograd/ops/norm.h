@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "autograd/variable.h"
+
+namespace moiety::ops {
+
+/// Normalises each row to mean 0 and variance 1, then scales and shifts (Ba et al. 2016).
+/// x [N, C], weight [C], bias [C] -> [N, C].
+Variable layer_norm(const Variable& x, const Variable& weight, const Variable& bias,
+                    double eps = 1e-5);
+
+/// Running statistics of a batch norm, [C] each; written by batch_norm in training.
+struct BatchNormState {
+  Tensor mean;
+  Tensor var;
+};
+
+/// Normalises each column over the rows (Ioffe and Szegedy 2015). Training: by the statistics of x,
+/// and state <- (1 - momentum) state + momentum statistics (variance unbiased, as in PyTorch);
+/// otherwise by the state. x [N, C], weight [C], bias [C] -> [N, C]. Training needs N > 1.
+Variable batch_norm(const Variable& x, const Variable& weight, const Variable& bias,
+                    const BatchNormState& state, bool training, double momentum = 0.1,
+                    double eps = 1e-5);
+
+}  // namespace moiety::ops

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/op_case.h"
+
+#include <cmath>
+#include <ostream>
+
+#include "autograd/engine.h"
+#include "autograd/grad_mode.h"
+#include "autograd/gradcheck.h"
+#include "tensor/rng.h"
+
+namespace moiety::testing {
+namespace {
+
+std::vector<double> values_of(const Tensor& t) {
+  if (t.dtype() == DType::f64) return t.to_vector<double>();
+  const auto values = t.to_vector<float>();
+  return {values.begin(), values.end()};
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const OpCase& c) { return out << c.name; }
+
+Variables make_inputs(const OpCase& c, DType dtype, Device& device, bool requires_grad) {
+  Variables out;
+  for (std::size_t i = 0; i < c.inputs.size(); ++i) {
+    const auto n = static_cast<std::size_t>(c.inputs[i].numel());
+    std::vector<double> values(n);
+    for (std::size_t k = 0; k < n; ++k) {
+      values[k] = c.low + (c.high - c.low) * random_uniform({7, i}, k);
+    }
+    const Tensor t =
+        dtype == DType::f64
+            ? Tensor::from(values, c.inputs[i], device)
+            : Tensor::from(std::vector<float>(values.begin(), values.end()), c.inputs[i], device);
+    out.emplace_back(t, requires_grad && c.differentiable);
+  }
+  return out;
+}
+
+std::string check_against_reference(const OpCase& c, DType dtype, Device& device) {
+  const autograd::NoGrad no_grad;
+  const Variables inputs = make_inputs(c, dtype, device, false);
+  std::vector<std::vector<double>> plain;
+  for (const Variable& v : inputs) plain.push_back(values_of(v.data()));
+  const Variables outputs = c.run(inputs);
+  const auto expected = c.reference(plain);
+  if (outputs.size() != expected.size()) return "wrong number of outputs";
+  const double tolerance = dtype == DType::f64 ? 1e-12 : c.tolerance;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto got = values_of(outputs[i].data());
+    if (got.size() != expected[i].size())
+      return concat("output ", i, " has ", got.size(), " elements, expected ", expected[i].size());
+    double scale = 1e-30;
+    for (double e : expected[i]) scale = std::max(scale, std::fabs(e));
+    for (std::size_t k = 0; k < got.size(); ++k) {
+      if (!(std::fabs(got[k] - expected[i][k]) <= tolerance * scale)) {
+        return concat("output ", i, ", element ", k, ": ", got[k], ", expected ", expected[i][k]);
+      }
+    }
+  }
+  return "";
+}
+
+std::string check_gradients(const OpCase& c, Device& device) {
+  if (!c.differentiable) return "";
+  const Variables inputs = make_inputs(c, DType::f64, device, true);
+  if (auto problem = autograd::gradcheck(c.run, inputs); !problem.empty()) {
+    return "first derivative, " + problem;
+  }
+  if (auto problem = autograd::gradgradcheck(c.run, inputs); !problem.empty()) {
+    return "second derivative, " + problem;
+  }
+  return "";
+}
+
+std::string check_thread_invariance(const OpCase& c) {
+  std::vector<std::vector<double>> first;
+  for (int threads : {1, 3}) {
+    const auto device = make_cpu_device(threads);
+    const Variables inputs = make_inputs(c, DType::f32, *device, true);
+    std::vector<std::vector<double>> results;
+    const Variables outputs = c.run(inputs);
+    for (const Variable& v : outputs) results.push_back(values_of(v.data()));
+    if (c.differentiable) {
+      Variables directions;
+      for (const Variable& v : outputs) directions.push_back(v.detach());
+      for (const Variable& g :
+           autograd::grad(outputs, inputs, directions, {.allow_unused = true})) {
+        results.push_back(g.defined() ? values_of(g.data()) : std::vector<double>{});
+      }
+    }
+    if (threads == 1) {
+      first = results;
+    } else if (results != first) {
+      return "1 and 3 threads give different bits";
+    }
+  }
+  return "";
+}
+
+}  // namespace moiety::testing
