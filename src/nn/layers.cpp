@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nn/layers.h"
+
+#include "autograd/ops/elementwise.h"
+#include "autograd/ops/gather.h"
+#include "autograd/ops/random.h"
+
+namespace moiety::nn {
+
+Linear::Linear(Initializer& init, std::int64_t in, std::int64_t out, bool bias)
+    : weight_(add_parameter("weight", init.glorot(out, in))),
+      bias_(bias ? add_parameter("bias", init.zeros({out})) : Variable()) {}
+
+CategoricalEmbedding::CategoricalEmbedding(Initializer& init, std::vector<std::int32_t> dims,
+                                           std::int64_t channels)
+    : dims_(std::move(dims)) {
+  std::int64_t rows = 0;
+  for (const std::int32_t d : dims_) rows += d;
+  table_ = add_parameter("table", init.glorot(rows, channels));
+}
+
+Variable CategoricalEmbedding::forward(const Tensor& index) const {
+  return ops::embedding_sum(table_, index, dims_);
+}
+
+LayerNorm::LayerNorm(Initializer& init, std::int64_t channels)
+    : weight_(add_parameter("weight", init.constant({channels}, 1.0))),
+      bias_(add_parameter("bias", init.zeros({channels}))) {}
+
+Variable LayerNorm::forward(const Variable& x) const { return ops::layer_norm(x, weight_, bias_); }
+
+BatchNorm::BatchNorm(Initializer& init, std::int64_t channels)
+    : weight_(add_parameter("weight", init.constant({channels}, 1.0))),
+      bias_(add_parameter("bias", init.zeros({channels}))),
+      state_{add_buffer("running_mean", init.zeros({channels})),
+             add_buffer("running_var", init.constant({channels}, 1.0))} {}
+
+Variable BatchNorm::forward(const Variable& x, const ForwardContext& context) const {
+  return ops::batch_norm(x, weight_, bias_, state_, context.is_training());
+}
+
+Norm::Norm(Initializer& init, NormKind kind, std::int64_t channels) {
+  if (kind == NormKind::layer) layer_ = &add_module<LayerNorm>("layer_norm", init, channels);
+  if (kind == NormKind::batch) batch_ = &add_module<BatchNorm>("batch_norm", init, channels);
+}
+
+Variable Norm::forward(const Variable& x, const ForwardContext& context) const {
+  if (layer_) return layer_->forward(x);
+  if (batch_) return batch_->forward(x, context);
+  return x;
+}
+
+Variable dropout(const Variable& x, double p, ForwardContext& context, std::int64_t first_row) {
+  if (!context.is_training() || p == 0.0) return x;
+  const auto first = static_cast<std::uint64_t>(first_row * x.size(-1));
+  return ops::dropout(x, p, context.next_dropout_key(), first);
+}
+
+Mlp::Mlp(Initializer& init, const std::vector<std::int64_t>& widths, NormKind norm) {
+  check(widths.size() >= 2, "an MLP needs an input and an output width");
+  for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
+    const std::string number = std::to_string(i);
+    linears_.push_back(&add_module<Linear>("linear." + number, init, widths[i], widths[i + 1]));
+    if (i + 2 < widths.size()) {
+      norms_.push_back(&add_module<Norm>("norm." + number, init, norm, widths[i + 1]));
+    }
+  }
+}
+
+Variable Mlp::forward(const Variable& x, const ForwardContext& context) const {
+  Variable h = x;
+  for (std::size_t i = 0; i + 1 < linears_.size(); ++i) {
+    if (norms_[i]->is_none()) {
+      h = linears_[i]->forward(h, ops::Epilogue::relu);
+    } else {
+      h = ops::relu(norms_[i]->forward(linears_[i]->forward(h), context));
+    }
+  }
+  return linears_.back()->forward(h);
+}
+
+}  // namespace moiety::nn

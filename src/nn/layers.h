@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "autograd/ops/matmul.h"
+#include "autograd/ops/norm.h"
+#include "nn/forward_context.h"
+#include "nn/init.h"
+#include "nn/module.h"
+
+namespace moiety::nn {
+
+/// x [N, In] -> x weight^T + bias [N, Out], weight [Out, In] as in PyTorch. Glorot weights, zero
+/// bias.
+class Linear : public Module {
+ public:
+  Linear(Initializer& init, std::int64_t in, std::int64_t out, bool bias = true);
+  Variable forward(const Variable& x, ops::Epilogue epilogue = ops::Epilogue::none) const {
+    return ops::linear(x, weight_, bias_, epilogue);
+  }
+
+ private:
+  Variable weight_;
+  Variable bias_;
+};
+
+/// Sum of the embeddings of F categorical features: index [N, F] i32 -> [N, C]. One table with the
+/// features' rows stacked.
+class CategoricalEmbedding : public Module {
+ public:
+  CategoricalEmbedding(Initializer& init, std::vector<std::int32_t> dims, std::int64_t channels);
+  Variable forward(const Tensor& index) const;
+  const std::vector<std::int32_t>& dims() const { return dims_; }
+
+ private:
+  std::vector<std::int32_t> dims_;
+  Variable table_;
+};
+
+class LayerNorm : public Module {
+ public:
+  LayerNorm(Initializer& init, std::int64_t channels);
+  Variable forward(const Variable& x) const;
+
+ private:
+  Variable weight_;
+  Variable bias_;
+};
+
+/// Running statistics are updated in training passes.
+class BatchNorm : public Module {
+ public:
+  BatchNorm(Initializer& init, std::int64_t channels);
+  Variable forward(const Variable& x, const ForwardContext& context) const;
+
+ private:
+  Variable weight_;
+  Variable bias_;
+  ops::BatchNormState state_;
+};
+
+enum class NormKind : std::uint8_t { none, layer, batch };
+
+/// A norm chosen at run time.
+class Norm : public Module {
+ public:
+  Norm(Initializer& init, NormKind kind, std::int64_t channels);
+  Variable forward(const Variable& x, const ForwardContext& context) const;
+  bool is_none() const { return layer_ == nullptr && batch_ == nullptr; }
+
+ private:
+  const LayerNorm* layer_ = nullptr;
+  const BatchNorm* batch_ = nullptr;
+};
+
+/// Dropout of rows that begin at row `first_row` of the whole batch; identity in inference.
+Variable dropout(const Variable& x, double p, ForwardContext& context, std::int64_t first_row);
+
+/// Linear, ReLU, ..., Linear: `widths` are the extents from input to output.
+class Mlp : public Module {
+ public:
+  Mlp(Initializer& init, const std::vector<std::int64_t>& widths, NormKind norm = NormKind::none);
+  Variable forward(const Variable& x, const ForwardContext& context) const;
+
+ private:
+  std::vector<const Linear*> linears_;
+  std::vector<const Norm*> norms_;
+};
+
+}  // namespace moiety::nn

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nn/parallel_step.h"
+
+#include <algorithm>
+
+#include "autograd/engine.h"
+#include "kernels/elementwise.h"
+
+namespace moiety::nn {
+namespace {
+
+/// Enough lanes to feed a workstation; each costs a pass over the parameters.
+constexpr std::int64_t kMostLanes = 16;
+
+}  // namespace
+
+double ParallelStep::run(std::int64_t parts, const PartLoss& loss, const FlatBuffer& gradients) {
+  const Stream& stream = parameters_.device().stream();
+  if (parts == 1) {
+    const Variable value = loss(0);
+    autograd::backward(value, parameters_.parameters(), gradients.views);
+    return value.item();
+  }
+  const std::int64_t lanes = std::min(parts, kMostLanes);
+  while (static_cast<std::int64_t>(lanes_.size()) < lanes) {
+    lanes_.push_back(parameters_.make_buffer());
+  }
+  std::vector<double> values(static_cast<std::size_t>(parts));
+  stream.pool().run(lanes, [&](std::int64_t lane) {
+    const FlatBuffer& own = lanes_[static_cast<std::size_t>(lane)];
+    own.flat.fill_zero();
+    for (std::int64_t part = lane; part < parts; part += lanes) {
+      const Variable value = loss(part);
+      autograd::backward(value, parameters_.parameters(), own.views);
+      values[static_cast<std::size_t>(part)] = value.item();
+    }
+  });
+  for (std::int64_t lane = 0; lane < lanes; ++lane) {
+    kernels::accumulate(stream, lanes_[static_cast<std::size_t>(lane)].flat, gradients.flat);
+  }
+  double sum = 0;
+  for (const double v : values) sum += v;
+  return sum;
+}
+
+}  // namespace moiety::nn
