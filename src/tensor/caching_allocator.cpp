@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tensor/caching_allocator.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <bit>
 #include <mutex>
+#include <vector>
 
 #include "tensor/error.h"
 #include "tensor/thread_state.h"
@@ -15,73 +13,163 @@
 namespace moiety {
 namespace {
 
-constexpr std::size_t kHugePage = std::size_t{2} << 20;
+constexpr std::size_t kUnit = CachingAllocator::kAlignment;
 constexpr std::size_t kSlabBytes = std::size_t{32} << 20;
+constexpr std::size_t kSlabRounding = std::size_t{2} << 20;  // a huge page
+constexpr std::size_t kLargestShared = kSlabBytes / 4;
+constexpr std::size_t kLargest = std::size_t{1} << 48;
 constexpr int kLanes = 64;  // lanes beyond share free lists
-constexpr int kClasses = 8 * 64;
+constexpr std::uint32_t kSmallClasses = 8;
+constexpr std::uint32_t kReuseSpan = 4;  // of 8 classes an octave: up to 1.5 times the size
 
-/// Classes are 64 * 2^octave * (1 + step / 8).
+/// Classes 1 to 8 are that many units; from there on they are eighths of an octave.
 std::uint32_t class_of(std::size_t bytes) {
-  const std::size_t units = std::max<std::size_t>((bytes + 63) / 64, 1);
-  if (units < 8) return static_cast<std::uint32_t>(units);
-  const int octave = std::bit_width(units) - 1;  // units >= 8: octave >= 3
-  const std::size_t step = std::size_t{1} << (octave - 3);
-  const std::size_t rounded = (units + step - 1) / step;  // 8 .. 16 steps
-  return static_cast<std::uint32_t>((octave - 3) * 8 + rounded);
+  const std::size_t units = (bytes + kUnit - 1) / kUnit;
+  if (units < kSmallClasses) return static_cast<std::uint32_t>(units);
+  const int shift = std::bit_width(units) - 4;
+  const std::size_t eighths = (units + (std::size_t{1} << shift) - 1) >> shift;  // 8 to 16
+  return static_cast<std::uint32_t>(static_cast<std::size_t>(shift) * 8 + eighths);
 }
 
 std::size_t bytes_of(std::uint32_t size_class) {
-  if (size_class < 16) return std::size_t{size_class} * 64;
-  const int shift = static_cast<int>((size_class - 8) / 8);
-  const std::size_t steps = 8 + (size_class - 8) % 8;
-  return (steps << shift) * 64;
+  if (size_class < kSmallClasses) return size_class * kUnit;
+  const std::uint32_t shift = size_class / 8 - 1;
+  return (std::size_t{8 + size_class % 8} << shift) * kUnit;
 }
 
-class SystemSlabSource : public SlabSource {
- public:
-  void* take(std::size_t bytes) override {
-    void* slab =
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    check(slab != MAP_FAILED, "out of memory: the system refused ", bytes >> 20,
-          " MiB; lower data.batch_size or model.hidden");
-    madvise(slab, bytes, MADV_HUGEPAGE);  // a hint: refused without harm
-    return slab;
-  }
-  void give_back(void* slab, std::size_t bytes) noexcept override { munmap(slab, bytes); }
-};
+bool has_own_slab(std::uint32_t size_class) { return bytes_of(size_class) > kLargestShared; }
 
 }  // namespace
 
-std::unique_ptr<SlabSource> make_system_slab_source() {
-  return std::make_unique<SystemSlabSource>();
+class alignas(64) CachingAllocator::Lane {
+ public:
+  /// A block of the class or slightly larger, from the free lists or else from the source.
+  Block allocate(std::uint32_t size_class, SlabSource& source);
+  void deallocate(Block block) noexcept;
+  void trim(SlabSource& source) noexcept;
+  void add_to(AllocatorStats& stats);
+
+ private:
+  struct FreeList {
+    std::vector<void*> blocks;
+    std::size_t made = 0;  // blocks of this class that exist; there is room in `blocks` for all
+  };
+  struct Slab {
+    void* data;
+    std::size_t bytes;
+  };
+
+  void* carve(std::uint32_t size_class, SlabSource& source);
+  void* take_slab(std::size_t bytes, SlabSource& source);
+  void give_back(std::vector<Slab>::iterator slab, SlabSource& source) noexcept;
+
+  std::mutex mutex_;
+  std::vector<FreeList> free_;  // by size class; made at the lane's first use
+  std::vector<Slab> slabs_;
+  std::byte* rest_ = nullptr;  // unused end of the newest shared slab
+  std::size_t rest_bytes_ = 0;
+  AllocatorStats stats_;
+};
+
+CachingAllocator::Block CachingAllocator::Lane::allocate(std::uint32_t size_class,
+                                                         SlabSource& source) {
+  const std::lock_guard lock(mutex_);
+  if (free_.empty()) free_.resize(class_of(kLargest) + kReuseSpan + 1);
+  Block block{nullptr, size_class, 0};
+  const std::uint32_t last = size_class < kSmallClasses ? size_class : size_class + kReuseSpan;
+  for (std::uint32_t candidate = size_class; candidate <= last; ++candidate) {
+    auto& blocks = free_[candidate].blocks;
+    if (blocks.empty()) continue;
+    block.data = blocks.back();
+    block.size_class = candidate;
+    blocks.pop_back();
+    break;
+  }
+  if (block.data == nullptr) block.data = carve(size_class, source);
+  stats_.bytes_in_use += bytes_of(block.size_class);
+  stats_.peak_in_use = std::max(stats_.peak_in_use, stats_.bytes_in_use);
+  ++stats_.allocations;
+  return block;
 }
 
-struct alignas(64) CachingAllocator::Lane {
-  std::mutex mutex;
-  std::array<std::vector<void*>, kClasses> free;
-  std::byte* bump = nullptr;  // unused rest of the current slab
-  std::size_t bump_left = 0;
-  std::size_t in_use = 0;
-  std::size_t peak = 0;
-  std::uint64_t allocations = 0;
-};
+void* CachingAllocator::Lane::carve(std::uint32_t size_class, SlabSource& source) {
+  FreeList& list = free_[size_class];
+  if (list.blocks.capacity() == list.made)
+    list.blocks.reserve(std::max<std::size_t>(8, 2 * list.made));
+  const std::size_t bytes = bytes_of(size_class);
+  void* data = nullptr;
+  if (has_own_slab(size_class)) {
+    data = take_slab((bytes + kSlabRounding - 1) / kSlabRounding * kSlabRounding, source);
+  } else {
+    if (rest_bytes_ < bytes) {
+      rest_ = static_cast<std::byte*>(take_slab(kSlabBytes, source));
+      rest_bytes_ = kSlabBytes;
+    }
+    data = rest_;
+    rest_ += bytes;
+    rest_bytes_ -= bytes;
+  }
+  ++list.made;
+  return data;
+}
+
+void* CachingAllocator::Lane::take_slab(std::size_t bytes, SlabSource& source) {
+  slabs_.reserve(std::bit_ceil(slabs_.size() + 1));  // so that a slab taken is never lost
+  void* data = source.take(bytes);
+  slabs_.push_back({data, bytes});
+  stats_.bytes_reserved += bytes;
+  ++stats_.system_calls;
+  return data;
+}
+
+void CachingAllocator::Lane::give_back(std::vector<Slab>::iterator slab,
+                                       SlabSource& source) noexcept {
+  source.give_back(slab->data, slab->bytes);
+  stats_.bytes_reserved -= slab->bytes;
+  *slab = slabs_.back();
+  slabs_.pop_back();
+}
+
+void CachingAllocator::Lane::deallocate(Block block) noexcept {
+  const std::lock_guard lock(mutex_);
+  stats_.bytes_in_use -= bytes_of(block.size_class);
+  free_[block.size_class].blocks.push_back(block.data);
+}
+
+void CachingAllocator::Lane::trim(SlabSource& source) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (stats_.bytes_in_use == 0) {
+    while (!slabs_.empty()) give_back(slabs_.end() - 1, source);
+    for (FreeList& list : free_) list = {};
+    rest_ = nullptr;
+    rest_bytes_ = 0;
+    return;
+  }
+  for (std::uint32_t size_class = 0; size_class < free_.size(); ++size_class) {
+    if (!has_own_slab(size_class)) continue;
+    FreeList& list = free_[size_class];
+    for (void* block : list.blocks) {
+      give_back(std::find_if(slabs_.begin(), slabs_.end(),
+                             [block](const Slab& slab) { return slab.data == block; }),
+                source);
+    }
+    list.made -= list.blocks.size();
+    list.blocks.clear();
+  }
+}
+
+void CachingAllocator::Lane::add_to(AllocatorStats& stats) {
+  const std::lock_guard lock(mutex_);
+  stats.system_calls += stats_.system_calls;
+  stats.bytes_reserved += stats_.bytes_reserved;
+  stats.bytes_in_use += stats_.bytes_in_use;
+  stats.peak_in_use += stats_.peak_in_use;
+  stats.allocations += stats_.allocations;
+}
 
 struct CachingAllocator::Impl {
   std::unique_ptr<SlabSource> source;
   std::array<Lane, kLanes> lanes;
-  mutable std::mutex slab_mutex;
-  std::vector<std::pair<void*, std::size_t>> slabs;
-  std::size_t reserved = 0;
-  std::uint64_t system_calls = 0;
-
-  std::byte* take_slab(std::size_t bytes) {
-    const std::lock_guard lock(slab_mutex);
-    void* slab = source->take(bytes);
-    slabs.emplace_back(slab, bytes);
-    reserved += bytes;
-    ++system_calls;
-    return static_cast<std::byte*>(slab);
-  }
 };
 
 CachingAllocator::CachingAllocator(std::unique_ptr<SlabSource> source)
@@ -94,68 +182,34 @@ CachingAllocator::~CachingAllocator() { trim(); }
 CachingAllocator::Block CachingAllocator::allocate(std::size_t bytes) {
   if (bytes == 0) return {};
   // Sizes come from shapes, and shapes from files: a nonsensical one is an error, not an overflow.
-  check(bytes < (std::size_t{1} << 48), "cannot allocate ", bytes, " bytes");
+  check(bytes <= kLargest, "cannot allocate ", bytes, " bytes");
+  const int number = thread_state().lane % kLanes;
+  Lane& lane = impl_->lanes[static_cast<std::size_t>(number)];
   const std::uint32_t size_class = class_of(bytes);
-  const std::size_t rounded = bytes_of(size_class);
-  const int lane_number = thread_state().lane % kLanes;
-  Lane& lane = impl_->lanes[lane_number];
-  const std::lock_guard lock(lane.mutex);
-  void* data = nullptr;
-  if (auto& free = lane.free[size_class]; !free.empty()) {
-    data = free.back();
-    free.pop_back();
-  } else if (rounded > kSlabBytes / 4) {
-    // A large block has a slab of its own, so that the rest of a shared slab is never wasted.
-    data = impl_->take_slab((rounded + kHugePage - 1) / kHugePage * kHugePage);
-  } else {
-    if (lane.bump_left < rounded) {
-      lane.bump = impl_->take_slab(kSlabBytes);
-      lane.bump_left = kSlabBytes;
-    }
-    data = lane.bump;
-    lane.bump += rounded;
-    lane.bump_left -= rounded;
+  Block block;
+  try {
+    block = lane.allocate(size_class, *impl_->source);
+  } catch (const Error&) {
+    // Other lanes and classes may hold what is free: give it back, then ask once more.
+    trim();
+    block = lane.allocate(size_class, *impl_->source);
   }
-  lane.in_use += rounded;
-  lane.peak = std::max(lane.peak, lane.in_use);
-  ++lane.allocations;
-  return {data, size_class, lane_number};
+  block.lane = number;
+  return block;
 }
 
 void CachingAllocator::deallocate(Block block) noexcept {
-  if (block.data == nullptr) return;
-  Lane& lane = impl_->lanes[block.lane];
-  const std::lock_guard lock(lane.mutex);
-  lane.in_use -= bytes_of(block.size_class);
-  lane.free[block.size_class].push_back(block.data);
+  if (block.data != nullptr) impl_->lanes[static_cast<std::size_t>(block.lane)].deallocate(block);
 }
 
 AllocatorStats CachingAllocator::stats() const {
-  AllocatorStats out;
-  for (Lane& lane : impl_->lanes) {
-    const std::lock_guard lock(lane.mutex);
-    out.bytes_in_use += lane.in_use;
-    out.peak_in_use += lane.peak;
-    out.allocations += lane.allocations;
-  }
-  const std::lock_guard lock(impl_->slab_mutex);
-  out.system_calls = impl_->system_calls;
-  out.bytes_reserved = impl_->reserved;
-  return out;
+  AllocatorStats total;
+  for (Lane& lane : impl_->lanes) lane.add_to(total);
+  return total;
 }
 
 void CachingAllocator::trim() noexcept {
-  if (stats().bytes_in_use != 0) return;
-  for (Lane& lane : impl_->lanes) {
-    const std::lock_guard lock(lane.mutex);
-    for (auto& free : lane.free) free.clear();
-    lane.bump = nullptr;
-    lane.bump_left = 0;
-  }
-  const std::lock_guard lock(impl_->slab_mutex);
-  for (auto [slab, bytes] : impl_->slabs) impl_->source->give_back(slab, bytes);
-  impl_->slabs.clear();
-  impl_->reserved = 0;
+  for (Lane& lane : impl_->lanes) lane.trim(*impl_->source);
 }
 
 }  // namespace moiety

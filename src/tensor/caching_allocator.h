@@ -4,15 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 namespace moiety {
 
-/// Where a caching allocator takes its slabs from: the system (CPU) or the CUDA driver.
+/// Where a caching allocator takes its slabs from: the system (CPU) or the CUDA driver. Called by
+/// several threads at once.
 class SlabSource {
  public:
   virtual ~SlabSource() = default;
-  /// At least `bytes`; throws moiety::Error when there is none.
+  /// At least `bytes`, aligned to 64; throws moiety::Error when there is none.
   virtual void* take(std::size_t bytes) = 0;
   virtual void give_back(void* slab, std::size_t bytes) noexcept = 0;
 };
@@ -21,21 +21,24 @@ struct AllocatorStats {
   std::uint64_t system_calls = 0;  ///< slabs taken from the system so far
   std::size_t bytes_reserved = 0;  ///< held from the system
   std::size_t bytes_in_use = 0;    ///< handed out now
-  std::size_t peak_in_use = 0;
-  std::uint64_t allocations = 0;  ///< blocks handed out so far
+  std::size_t peak_in_use = 0;     ///< sum of the lanes' peaks: at least the peak
+  std::uint64_t allocations = 0;   ///< blocks handed out so far
 };
 
-/// Keeps freed blocks by size class and never returns them before trim() or its end: on some
-/// virtual machines the first touch of a fresh page costs more than all arithmetic on it.
+/// Keeps freed blocks by size class and returns them only on trim(), when the system has no more,
+/// or at its end: on some virtual machines the first touch of a fresh page costs more than all
+/// arithmetic on it.
 ///
-/// Blocks are rounded up to an eighth of a power of two. Each lane (worker of a parallel region)
-/// has its own free lists, so that workers neither wait for each other nor trade cache lines; a
-/// block goes back to the lane that it came from.
+/// Blocks are rounded up to an eighth of a power of two; where a class has no free block, one of at
+/// most half as much again is reused. Each lane (worker of a parallel region) has its own slabs and
+/// free lists, so that workers neither wait for each other nor trade cache lines; a block goes back
+/// to the lane that it came from, whichever thread frees it.
 class CachingAllocator {
  public:
   static constexpr std::size_t kAlignment = 64;
 
   explicit CachingAllocator(std::unique_ptr<SlabSource> source);
+  /// All blocks must be back: the slabs of those that are not are never returned.
   ~CachingAllocator();
   CachingAllocator(const CachingAllocator&) = delete;
   CachingAllocator& operator=(const CachingAllocator&) = delete;
@@ -47,16 +50,17 @@ class CachingAllocator {
     std::int32_t lane = 0;
   };
 
-  /// 64-byte aligned, uninitialised; {nullptr} for 0 bytes.
+  /// 64-byte aligned, uninitialised; {nullptr} for 0 bytes. Throws Error when memory runs out.
   Block allocate(std::size_t bytes);
   void deallocate(Block block) noexcept;
 
   AllocatorStats stats() const;
-  /// Gives all slabs back to the system when nothing is in use; otherwise does nothing.
+  /// Gives back to the system all slabs of lanes that have nothing in use, and elsewhere the free
+  /// blocks that have a slab of their own.
   void trim() noexcept;
 
  private:
-  struct Lane;
+  class Lane;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

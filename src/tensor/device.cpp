@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tensor/device.h"
 
-#include <sched.h>
-
 #include <charconv>
-#include <cmath>
 #include <cstring>
-#include <fstream>
 
 namespace moiety {
 namespace {
@@ -23,12 +19,13 @@ class CpuDevice final : public Device {
   const Stream& stream(StreamRole) const override { return stream_; }
   CachingAllocator& allocator() override { return allocator_; }
   void copy_bytes(void* to, const void* from, std::size_t bytes, const Stream&) override {
-    if (bytes) std::memcpy(to, from, bytes);
+    if (bytes > 0) std::memcpy(to, from, bytes);
   }
   void fill_zero(void* to, std::size_t bytes, const Stream&) override {
-    if (bytes) std::memset(to, 0, bytes);
+    if (bytes > 0) std::memset(to, 0, bytes);
   }
   void synchronize(const Stream&) override {}
+  void wait(const Stream&, const Stream&) override {}
 
  private:
   ThreadPool pool_;
@@ -36,30 +33,10 @@ class CpuDevice final : public Device {
   Stream stream_;
 };
 
-/// Cores allowed by the cgroup v2 quota ("max 100000" or "200000 100000"), or a large number.
-int cgroup_cores() {
-  std::ifstream file("/sys/fs/cgroup/cpu.max");
-  std::string quota;
-  double period = 0;
-  if (!(file >> quota >> period) || quota == "max" || period <= 0) return 1 << 20;
-  double allowed = 0;
-  std::from_chars(quota.data(), quota.data() + quota.size(), allowed);
-  return allowed > 0 ? std::max(1, static_cast<int>(std::ceil(allowed / period))) : 1 << 20;
-}
-
 }  // namespace
 
 std::string Device::name() const {
   return is_cuda() ? "cuda:" + std::to_string(index_) : std::string("cpu");
-}
-
-int available_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  const bool known = sched_getaffinity(0, sizeof set, &set) == 0;
-  const int cores =
-      known ? CPU_COUNT(&set) : static_cast<int>(std::thread::hardware_concurrency());
-  return std::max(1, std::min(cores, cgroup_cores()));
 }
 
 std::unique_ptr<Device> make_cpu_device(int threads) {

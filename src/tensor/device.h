@@ -31,12 +31,16 @@ class Device {
   virtual CachingAllocator& allocator() = 0;
 
   /// Copies bytes between two places of which at least one is on this device (the other may be host
-  /// memory). Ordered on the stream; returns when done for pageable host memory.
-  virtual void copy_bytes(void* to, const void* from, std::size_t bytes,
-                          const Stream& stream) = 0;
+  /// memory). Ordered on the stream; returns when done if one of them is pageable host memory, else
+  /// both must live until the stream has passed.
+  virtual void copy_bytes(void* to, const void* from, std::size_t bytes, const Stream& stream) = 0;
   virtual void fill_zero(void* to, std::size_t bytes, const Stream& stream) = 0;
   /// Returns when all work queued on the stream is done.
   virtual void synchronize(const Stream& stream) = 0;
+  /// Work queued on `later` from now on starts after all that is queued on `earlier` now. Blocks of
+  /// the allocator belong to the compute stream: before another stream touches one, let it wait for
+  /// the compute stream, and let the compute stream wait for it before the block is freed.
+  virtual void wait(const Stream& later, const Stream& earlier) = 0;
 
  protected:
   Device(DeviceKind kind, int index) : kind_(kind), index_(index) {}
@@ -49,7 +53,7 @@ class Device {
 /// The CPU with a pool of `threads` threads; 0 means one per core that this process may use.
 std::unique_ptr<Device> make_cpu_device(int threads = 0);
 
-/// Cores that this process may use (its affinity mask and cgroup quota).
+/// Cores that this process may use: its affinity mask and the CPU quota of its control groups.
 int available_cores();
 
 /// What is known of the GPUs: `count` usable ones, or why there is none.
@@ -62,8 +66,8 @@ CudaStatus cuda_status();
 /// GPU number `index`. Throws CudaError saying why where there is none.
 std::unique_ptr<Device> make_cuda_device(int index = 0);
 
-/// "auto" (a GPU where there is one, else the CPU), "cpu", "cuda" or "cuda:N". Throws UserError for
-/// another name, and CudaError where CUDA is asked for in vain.
+/// "auto" (the CPU: a GPU is used only when asked for), "cpu", "cuda" or "cuda:N". Throws UserError
+/// for another name, and CudaError where CUDA is asked for in vain.
 std::unique_ptr<Device> make_device(const std::string& name, int threads = 0);
 
 }  // namespace moiety

@@ -2,6 +2,7 @@
 #include "tensor/dtype.h"
 
 #include <cmath>
+#include <ostream>
 
 namespace moiety {
 
@@ -30,6 +31,8 @@ std::string name_of(DType dtype) {
   }
   return "unknown";
 }
+
+std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name_of(dtype); }
 
 float to_float(Float16 x) {
   const std::uint32_t sign = std::uint32_t{x.bits & 0x8000u} << 16;

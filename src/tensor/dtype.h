@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 
 #include "tensor/error.h"
@@ -27,6 +28,7 @@ std::size_t size_of(DType dtype);
 
 /// "f32", "i64", ...
 std::string name_of(DType dtype);
+std::ostream& operator<<(std::ostream& out, DType dtype);
 
 constexpr bool is_floating(DType dtype) { return dtype <= DType::f16; }
 

@@ -68,10 +68,10 @@ void check(bool ok, const Parts&... parts) {
 }  // namespace moiety
 
 /// An internal invariant: throws moiety::Error naming the condition, the parts and the place.
-#define MOIETY_CHECK(cond, ...)                                                              \
-  do {                                                                                       \
-    if (!(cond)) [[unlikely]] {                                                              \
-      throw ::moiety::Error(::moiety::concat(__FILE__, ":", __LINE__, ": " #cond             \
-                                             " does not hold. " __VA_OPT__(, ) __VA_ARGS__)); \
-    }                                                                                        \
+#define MOIETY_CHECK(cond, ...)                                                                \
+  do {                                                                                         \
+    if (!(cond)) [[unlikely]] {                                                                \
+      throw ::moiety::Error(::moiety::concat(                                                  \
+          __FILE__, ":", __LINE__, ": " #cond " does not hold. " __VA_OPT__(, ) __VA_ARGS__)); \
+    }                                                                                          \
   } while (false)

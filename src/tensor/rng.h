@@ -42,14 +42,16 @@ constexpr float random_uniform(RngKey key, std::uint64_t index) {
   return static_cast<float>(random_u32(key, index) >> 8) * 0x1p-24f;
 }
 
-/// Uniform in [0, bound), unbiased enough for shuffles: 64 random bits scaled (Lemire).
+/// Uniform in [0, bound), unbiased enough for shuffles: 64 random bits scaled (Lemire). Takes words
+/// 4 * index and 4 * index + 1 of the stream; 0 for a bound of 0.
 constexpr std::uint64_t random_below(RngKey key, std::uint64_t index, std::uint64_t bound) {
   const auto words = philox(key, index);
   const std::uint64_t bits = (std::uint64_t{words[0]} << 32) | words[1];
   return static_cast<std::uint64_t>((static_cast<unsigned __int128>(bits) * bound) >> 64);
 }
 
-/// A key for a named purpose under one seed: derive("dropout", step) never meets another's numbers.
+/// A key for one purpose under one seed: derive_key(seed, kDropout, step). Two purposes or numbers
+/// share a stream with probability 2^-64.
 constexpr RngKey derive_key(std::uint64_t seed, std::uint64_t purpose, std::uint64_t number) {
   const auto words = philox({seed, purpose}, number);
   return {seed, (std::uint64_t{words[0]} << 32) | words[1]};

@@ -16,6 +16,17 @@ std::string to_string(const Shape& shape) {
 
 std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << to_string(shape); }
 
+std::int64_t checked_numel(const Shape& shape) {
+  constexpr std::int64_t kLimit = std::int64_t{1} << 60;  // times 8 bytes still fits
+  std::int64_t product = 1;
+  for (auto d : shape) {
+    check<ShapeError>(d >= 0, "negative extent in shape ", shape);
+    check<ShapeError>(d == 0 || product <= kLimit / d, "shape ", shape, " is too large");
+    if (d > 0) product *= d;
+  }
+  return shape.numel();
+}
+
 Shape contiguous_strides(const Shape& shape) {
   Shape strides = shape;
   std::int64_t step = 1;

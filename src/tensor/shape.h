@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <span>
 #include <string>
 
@@ -31,7 +33,7 @@ class Shape {
   const std::int64_t* end() const { return dims_.data() + ndim_; }
   std::int64_t back() const { return dims_[ndim_ - 1]; }
 
-  /// Product of the extents; 1 for a scalar.
+  /// Product of the extents; 1 for a scalar. Never overflows for the shape of a tensor.
   std::int64_t numel() const {
     std::int64_t n = 1;
     for (auto d : *this) n *= d;
@@ -53,6 +55,10 @@ class Shape {
 /// "[3, 4]".
 std::string to_string(const Shape& shape);
 std::ostream& operator<<(std::ostream& out, const Shape& shape);
+
+/// Product of the extents. Throws ShapeError where one is negative, or where the product of those
+/// that are not 0 exceeds 2^60: no tensor has such a shape, and its strides would overflow.
+std::int64_t checked_numel(const Shape& shape);
 
 /// Row-major strides of a contiguous tensor.
 Shape contiguous_strides(const Shape& shape);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "tensor/error.h"
 #include "tensor/thread_pool.h"
@@ -48,14 +49,14 @@ void run_on(const Stream& stream, Args&&... args) {
 /// depend on n and grain only, so a result that depends on them is the same on any thread count.
 template <class F>
 void parallel_for(const Stream& stream, std::int64_t n, std::int64_t grain, const F& f) {
+  check(grain > 0, "parallel_for needs a grain of at least 1, not ", grain);
   const std::int64_t chunks = (n + grain - 1) / grain;
   if (chunks <= 1) {
     if (n > 0) f(std::int64_t{0}, n);
     return;
   }
-  stream.pool().run(chunks, [&](std::int64_t chunk) {
-    f(chunk * grain, std::min(n, (chunk + 1) * grain));
-  });
+  stream.pool().run(
+      chunks, [&](std::int64_t chunk) { f(chunk * grain, std::min(n, (chunk + 1) * grain)); });
 }
 
 }  // namespace moiety

@@ -1,53 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tensor/tensor.h"
 
-#include <cstring>
+#include <algorithm>
+#include <array>
+#include <type_traits>
 
 namespace moiety {
 namespace {
 
-std::size_t checked_bytes(const Shape& shape, DType dtype) {
-  std::size_t bytes = size_of(dtype);
-  for (auto d : shape) {
-    check<ShapeError>(d >= 0, "negative extent in shape ", shape);
-    check<ShapeError>(!__builtin_mul_overflow(bytes, static_cast<std::size_t>(d), &bytes),
-                      "shape ", shape, " is too large");
+/// Copies a strided view on the host into contiguous memory, in row-major order.
+template <class T>
+void gather(const TensorView& from, T* to) {
+  const auto* base = static_cast<const T*>(from.data);
+  const std::int64_t n = from.numel();
+  const int outer = std::max(from.ndim() - 1, 0);
+  const std::int64_t inner = from.ndim() ? from.shape.back() : 1;
+  const std::int64_t stride = from.ndim() ? from.strides.back() : 1;
+  std::array<std::int64_t, kMaxDims> index{};
+  for (std::int64_t done = 0; done < n; done += inner, to += inner) {
+    const T* row = base;
+    for (int d = 0; d < outer; ++d) row += index[d] * from.strides[d];
+    for (std::int64_t i = 0; i < inner; ++i) to[i] = row[i * stride];
+    for (int d = outer - 1; d >= 0 && ++index[d] == from.shape[d]; --d) index[d] = 0;
   }
-  return bytes;
 }
 
-/// Copies a strided view on the host into contiguous memory, in row-major order.
-void gather_bytes(const TensorView& from, std::byte* to) {
-  const std::size_t element = size_of(from.dtype);
-  const auto* base = static_cast<const std::byte*>(from.data);
-  const std::int64_t n = from.numel();
-  if (n == 0) return;
-  const int ndim = from.ndim();
-  const std::int64_t inner = ndim ? from.shape.back() : 1;
-  const std::int64_t inner_stride = ndim ? from.strides.back() : 1;
-  Shape index = from.shape;
-  for (int d = 0; d < ndim; ++d) index[d] = 0;
-  for (std::int64_t done = 0; done < n; done += inner) {
-    std::int64_t at = 0;
-    for (int d = 0; d + 1 < ndim; ++d) at += index[d] * from.strides[d];
-    const std::byte* row = base + at * static_cast<std::int64_t>(element);
-    if (inner_stride == 1) {
-      std::memcpy(to, row, static_cast<std::size_t>(inner) * element);
-      to += static_cast<std::size_t>(inner) * element;
-    } else {
-      for (std::int64_t i = 0; i < inner; ++i, to += element) {
-        std::memcpy(to, row + i * inner_stride * static_cast<std::int64_t>(element), element);
-      }
-    }
-    for (int d = ndim - 2; d >= 0 && ++index[d] == from.shape[d]; --d) index[d] = 0;
+/// The stride of an extent of 1 says nothing. Views that lie contiguously get the strides that say
+/// so, so that they compare equal to those of a fresh tensor.
+Shape tidy_strides(const Shape& shape, const Shape& strides) {
+  const Shape packed = contiguous_strides(shape);
+  for (int d = 0; d < shape.ndim(); ++d) {
+    if (shape[d] > 1 && strides[d] != packed[d]) return strides;
+  }
+  return packed;
+}
+
+template <class T>
+double as_double(T value) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return static_cast<double>(value);
+  } else {
+    return to_float(value);
   }
 }
 
 }  // namespace
 
 Tensor Tensor::empty(const Shape& shape, DType dtype, Device& device) {
+  const auto bytes = static_cast<std::size_t>(checked_numel(shape)) * size_of(dtype);
   Tensor out;
-  out.storage_ = std::make_shared<Storage>(device, checked_bytes(shape, dtype));
+  out.storage_ = std::make_shared<Storage>(device, bytes);
   out.shape_ = shape;
   out.strides_ = contiguous_strides(shape);
   out.dtype_ = dtype;
@@ -62,33 +64,34 @@ Tensor Tensor::zeros(const Shape& shape, DType dtype, Device& device) {
 
 Tensor Tensor::from_host(const void* data, std::size_t count, const Shape& shape, DType dtype,
                          Device& device) {
-  check<ShapeError>(static_cast<std::int64_t>(count) == shape.numel(), count,
+  check<ShapeError>(static_cast<std::int64_t>(count) == checked_numel(shape), count,
                     " values for a tensor of shape ", shape);
   Tensor out = empty(shape, dtype, device);
   device.copy_bytes(out.raw_data(), data, out.bytes(), device.stream());
   return out;
 }
 
-TensorView Tensor::view() const {
+void* Tensor::raw_data() const {
   check(defined(), "use of an undefined tensor");
-  return {raw_data(), dtype_, shape_, strides_};
+  return storage_->data() + offset_ * static_cast<std::int64_t>(size_of(dtype_));
 }
 
+TensorView Tensor::view() const { return {raw_data(), dtype_, shape_, strides_}; }
+
 Tensor Tensor::reshape(const Shape& shape) const {
-  Shape target = shape;
-  int unknown = -1;
-  std::int64_t known = 1;
-  for (int d = 0; d < shape.ndim(); ++d) {
-    if (shape[d] != -1) {
-      known *= shape[d];
-    } else {
-      check<ShapeError>(unknown < 0, "reshape to ", shape, ": only one extent may be -1");
-      unknown = d;
-    }
-  }
-  if (unknown >= 0) target[unknown] = known == 0 ? 0 : numel() / known;
-  check<ShapeError>(target.numel() == numel(), "cannot reshape ", shape_, " to ", shape);
+  check(defined(), "use of an undefined tensor");
   check<ShapeError>(contiguous(), "reshape takes a contiguous tensor; call clone() first");
+  Shape target = shape;
+  auto* const begin = &target[0];
+  auto* const end = begin + target.ndim();
+  if (auto* unknown = std::find(begin, end, -1); unknown != end) {
+    *unknown = 1;
+    check<ShapeError>(std::find(begin, end, -1) == end, "reshape to ", shape,
+                      ": only one extent may be -1");
+    const std::int64_t known = checked_numel(target);
+    *unknown = known == 0 ? 0 : numel() / known;
+  }
+  check<ShapeError>(checked_numel(target) == numel(), "cannot reshape ", shape_, " to ", shape);
   Tensor out = *this;
   out.shape_ = target;
   out.strides_ = contiguous_strides(target);
@@ -102,6 +105,7 @@ Tensor Tensor::slice(int dim, std::int64_t begin, std::int64_t end) const {
   Tensor out = *this;
   out.offset_ += begin * strides_[d];
   out.shape_[d] = end - begin;
+  out.strides_ = tidy_strides(out.shape_, strides_);
   return out;
 }
 
@@ -111,10 +115,13 @@ Tensor Tensor::transpose(int dim0, int dim1) const {
   Tensor out = *this;
   std::swap(out.shape_[a], out.shape_[b]);
   std::swap(out.strides_[a], out.strides_[b]);
+  out.strides_ = tidy_strides(out.shape_, out.strides_);
   return out;
 }
 
 Tensor Tensor::expand(const Shape& shape) const {
+  check(defined(), "use of an undefined tensor");
+  checked_numel(shape);
   check<ShapeError>(shape.ndim() >= ndim(), "cannot expand ", shape_, " to ", shape);
   Tensor out = *this;
   out.shape_ = shape;
@@ -126,6 +133,7 @@ Tensor Tensor::expand(const Shape& shape) const {
                       shape);
     out.strides_[d] = same ? strides_[d - lead] : 0;
   }
+  out.strides_ = tidy_strides(shape, out.strides_);
   return out;
 }
 
@@ -139,22 +147,25 @@ Tensor Tensor::to(Device& target) const {
   if (&target == &device()) return *this;
   const Tensor source = contiguous_copy();
   Tensor out = empty(shape_, dtype_, target);
+  // The streams of two GPUs know nothing of each other's queues: wait on both sides of the copy.
   Device& mover = target.is_cuda() ? target : source.device();
+  source.device().synchronize(source.device().stream());
   mover.copy_bytes(out.raw_data(), source.raw_data(), out.bytes(), mover.stream());
+  mover.synchronize(mover.stream());
   return out;
 }
 
 void Tensor::copy_from(const Tensor& source) const {
   check<ShapeError>(source.shape() == shape_, "copy of shape ", source.shape(), " into ", shape_);
-  check<DTypeError>(source.dtype() == dtype_, "copy of ", name_of(source.dtype()), " into ",
-                    name_of(dtype_));
+  check<DTypeError>(source.dtype() == dtype_, "copy of ", source.dtype(), " into ", dtype_);
   check<ShapeError>(contiguous(), "copy_from writes to contiguous tensors only");
   check(&source.device() == &device(), "copy_from: both tensors must be on one device; use to()");
-  if (source.contiguous()) {
-    device().copy_bytes(raw_data(), source.raw_data(), bytes(), device().stream());
+  const Tensor from = source.storage_ == storage_ ? source.clone() : source;  // they may overlap
+  if (from.contiguous()) {
+    device().copy_bytes(raw_data(), from.raw_data(), bytes(), device().stream());
   } else {
     check(!device().is_cuda(), "strided copies on CUDA go through kernels::copy");
-    gather_bytes(source.view(), static_cast<std::byte*>(raw_data()));
+    visit_any(dtype_, [&]<class T>() { gather(from.view(), static_cast<T*>(raw_data())); });
   }
 }
 
@@ -171,16 +182,11 @@ void Tensor::copy_to_host(void* to) const {
 
 double Tensor::item() const {
   check<ShapeError>(numel() == 1, "item() of a tensor of shape ", shape_);
-  switch (dtype_) {
-    case DType::f64:
-      return to_vector<double>()[0];
-    case DType::i64:
-      return static_cast<double>(to_vector<std::int64_t>()[0]);
-    case DType::i32:
-      return to_vector<std::int32_t>()[0];
-    default:
-      return to_vector<float>()[0];
-  }
+  return visit_any(dtype_, [&]<class T>() {
+    T value;
+    copy_to_host(&value);
+    return as_double(value);
+  });
 }
 
 void check_same_device(std::initializer_list<const Tensor*> tensors) {

@@ -39,7 +39,11 @@ class Tensor {
   int ndim() const { return shape_.ndim(); }
   std::int64_t numel() const { return shape_.numel(); }
   DType dtype() const { return dtype_; }
-  Device& device() const { return storage_->device(); }
+  /// Throws Error for an undefined tensor.
+  Device& device() const {
+    check(defined(), "use of an undefined tensor");
+    return storage_->device();
+  }
   bool contiguous() const { return strides_ == contiguous_strides(shape_) || numel() == 0; }
   std::size_t bytes() const { return static_cast<std::size_t>(numel()) * size_of(dtype_); }
 
@@ -48,7 +52,7 @@ class Tensor {
   T* data() const {
     return view().as<T>();
   }
-  void* raw_data() const { return storage_->data() + offset_ * static_cast<std::int64_t>(size_of(dtype_)); }
+  void* raw_data() const;
   TensorView view() const;
   operator TensorView() const { return view(); }  // NOLINT: kernels take views
 
@@ -68,13 +72,14 @@ class Tensor {
   Tensor contiguous_copy() const { return contiguous() ? *this : clone(); }
   /// On another device; itself when it is there already.
   Tensor to(Device& device) const;
-  /// Overwrites the elements with those of a tensor of the same shape and dtype.
+  /// Overwrites the elements with those of a tensor of the same shape and dtype on the same device;
+  /// the two may overlap. This tensor must be contiguous.
   void copy_from(const Tensor& source) const;
   void fill_zero() const;
   /// The elements in row-major order on the host.
   template <class T>
   std::vector<T> to_vector() const {
-    check<DTypeError>(dtype_ == kDTypeOf<T>, "to_vector: tensor is ", name_of(dtype_));
+    check<DTypeError>(dtype_ == kDTypeOf<T>, "to_vector of ", kDTypeOf<T>, ": tensor is ", dtype_);
     std::vector<T> out(static_cast<std::size_t>(numel()));
     copy_to_host(out.data());
     return out;

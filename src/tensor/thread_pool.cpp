@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tensor/thread_pool.h"
 
+#include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <utility>
 
 #include "tensor/error.h"
@@ -27,41 +29,74 @@ void pause() {
 
 }  // namespace
 
-struct ThreadPool::Job {
-  std::mutex callers;  // one parallel region at a time
+/// The parallel region under way. Plain members are written by the caller while no worker is in the
+/// region, and published by `epoch`; `running` says when the last worker has left it. Both are
+/// sequentially consistent: a wait must not miss a notify. Counters that different threads hammer
+/// have cache lines of their own.
+struct ThreadPool::Region {
+  std::mutex callers;  // one region at a time
   Invoke invoke = nullptr;
   const void* task = nullptr;
   std::int64_t count = 0;
-  std::atomic<std::int64_t> next{0};
+  bool grad_enabled = true;
   std::mutex error_mutex;
   std::exception_ptr error;
+  std::int64_t error_task = 0;
+  std::atomic<bool> stop{false};
+  alignas(64) std::atomic<std::uint32_t> epoch{0};
+  alignas(64) std::atomic<int> running{0};
+  alignas(64) std::atomic<std::int64_t> next{0};
+
+  void drain();
+  void wait_for_workers();
 };
 
-ThreadPool::ThreadPool(int threads) : job_(std::make_unique<Job>()) {
-  check<UserError>(threads >= 1, "a thread pool needs at least one thread, not ", threads);
-  for (int lane = 1; lane < threads; ++lane) {
-    workers_.emplace_back([this, lane] { work(lane); });
-  }
-}
-
-ThreadPool::~ThreadPool() {
-  stop_ = true;
-  epoch_.fetch_add(1);
-  epoch_.notify_all();
-}
-
-void ThreadPool::drain() {
-  Job& job = *job_;
+/// Claims tasks until none is left. Tasks are claimed in order, so every task below a failed one
+/// has been claimed before it: the lowest failure is the same whatever the timing.
+void ThreadPool::Region::drain() {
   for (;;) {
-    const std::int64_t i = job.next.fetch_add(1, std::memory_order_relaxed);
-    if (i >= job.count) return;
+    const std::int64_t i = next.fetch_add(1, std::memory_order_relaxed);
+    if (i >= count) return;
     try {
-      job.invoke(job.task, i);
+      invoke(task, i);
     } catch (...) {
-      const std::lock_guard lock(job.error_mutex);
-      if (!job.error) job.error = std::current_exception();
+      next.store(count, std::memory_order_relaxed);
+      const std::lock_guard lock(error_mutex);
+      if (!error || i < error_task) {
+        error = std::current_exception();
+        error_task = i;
+      }
     }
   }
+}
+
+void ThreadPool::Region::wait_for_workers() {
+  for (int spin = 0; spin < kSpins; ++spin) {
+    if (running.load() == 0) return;
+    pause();
+  }
+  for (int left = running.load(); left != 0; left = running.load()) running.wait(left);
+}
+
+ThreadPool::ThreadPool(int threads) : region_(std::make_unique<Region>()) {
+  check<UserError>(threads >= 1, "a thread pool needs at least one thread, not ", threads);
+  try {
+    for (int lane = 1; lane < threads; ++lane) {
+      workers_.emplace_back([this, lane] { work(lane); });
+    }
+  } catch (const std::system_error& refusal) {
+    stop();
+    throw Error(concat("the system refused thread ", this->threads() + 1, " of ", threads, " (",
+                       refusal.what(), "); lower run.threads"));
+  }
+}
+
+ThreadPool::~ThreadPool() { stop(); }
+
+void ThreadPool::stop() noexcept {
+  region_->stop.store(true);
+  region_->epoch.fetch_add(1);
+  region_->epoch.notify_all();
 }
 
 void ThreadPool::run_erased(std::int64_t count, Invoke invoke, const void* task) {
@@ -70,46 +105,37 @@ void ThreadPool::run_erased(std::int64_t count, Invoke invoke, const void* task)
     for (std::int64_t i = 0; i < count; ++i) invoke(task, i);
     return;
   }
-  Job& job = *job_;
-  const std::lock_guard one_region(job.callers);
-  job.invoke = invoke;
-  job.task = task;
-  job.count = count;
-  job.next.store(0, std::memory_order_relaxed);
-  running_.store(static_cast<int>(workers_.size()), std::memory_order_relaxed);
-  epoch_.fetch_add(1, std::memory_order_release);
-  epoch_.notify_all();
+  Region& region = *region_;
+  const std::lock_guard one_region(region.callers);
+  region.invoke = invoke;
+  region.task = task;
+  region.count = count;
+  region.grad_enabled = state.grad_enabled;
+  region.next.store(0, std::memory_order_relaxed);
+  region.running.store(static_cast<int>(workers_.size()));
+  region.epoch.fetch_add(1);
+  region.epoch.notify_all();
   state.in_parallel = true;
-  const bool grad_enabled = state.grad_enabled;
-  drain();
+  region.drain();
   state.in_parallel = false;
-  state.grad_enabled = grad_enabled;
-  for (int spin = 0; running_.load(std::memory_order_acquire) != 0; ++spin) {
-    if (spin < kSpins) {
-      pause();
-    } else {
-      const int left = running_.load(std::memory_order_acquire);
-      if (left != 0) running_.wait(left, std::memory_order_acquire);
-    }
-  }
-  if (job.error) std::rethrow_exception(std::exchange(job.error, nullptr));
+  region.wait_for_workers();
+  if (region.error) std::rethrow_exception(std::exchange(region.error, nullptr));
 }
 
 void ThreadPool::work(int lane) {
+  Region& region = *region_;
   ThreadState& state = thread_state();
   state.lane = lane;
   state.in_parallel = true;
   std::uint32_t seen = 0;
   for (;;) {
-    for (int spin = 0; epoch_.load(std::memory_order_acquire) == seen && spin < kSpins; ++spin) {
-      pause();
-    }
-    epoch_.wait(seen, std::memory_order_acquire);
-    seen = epoch_.load(std::memory_order_acquire);
-    if (stop_) return;
-    state.grad_enabled = true;
-    drain();
-    if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) running_.notify_one();
+    for (int spin = 0; region.epoch.load() == seen && spin < kSpins; ++spin) pause();
+    region.epoch.wait(seen);
+    seen = region.epoch.load();
+    if (region.stop.load()) return;
+    state.grad_enabled = region.grad_enabled;
+    region.drain();
+    if (region.running.fetch_sub(1) == 1) region.running.notify_one();
   }
 }
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -16,7 +14,8 @@ namespace moiety {
 /// its number alone: callers split work by problem size, never by the number of threads.
 class ThreadPool {
  public:
-  /// `threads` counts the caller: 1 starts no worker. Throws UserError below 1.
+  /// `threads` counts the caller: 1 starts no worker. Throws UserError below 1, and Error where the
+  /// system refuses a thread.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -24,25 +23,24 @@ class ThreadPool {
 
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
 
-  /// Runs task(0) .. task(count - 1) and returns when all are done. Inside a task, and with one
-  /// thread or one task, it runs inline in order. The first exception is rethrown here.
+  /// Runs task(0) .. task(count - 1), under the caller's grad mode, and returns when all are done.
+  /// Inside a task, and with one thread or one task, it runs inline in order. Of the tasks that
+  /// throw, the exception of the lowest number is rethrown here; tasks after it may not have run.
   template <class F>
   void run(std::int64_t count, const F& task) {
-    run_erased(count, [](const void* f, std::int64_t i) { (*static_cast<const F*>(f))(i); }, &task);
+    run_erased(
+        count, [](const void* f, std::int64_t i) { (*static_cast<const F*>(f))(i); }, &task);
   }
 
  private:
   using Invoke = void (*)(const void*, std::int64_t);
-  struct Job;
+  struct Region;
   void run_erased(std::int64_t count, Invoke invoke, const void* task);
   void work(int lane);
-  void drain();
+  void stop() noexcept;
 
-  std::unique_ptr<Job> job_;
-  std::atomic<std::uint32_t> epoch_{0};
-  std::atomic<int> running_{0};
-  std::atomic<bool> stop_{false};
-  std::vector<std::jthread> workers_;
+  std::unique_ptr<Region> region_;
+  std::vector<std::jthread> workers_;  // last: joined before the region goes
 };
 
 }  // namespace moiety

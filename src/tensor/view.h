@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
@@ -24,8 +25,7 @@ struct TensorView {
   /// The elements as T; throws DTypeError when they are of another type.
   template <class T>
   T* as() const {
-    check<DTypeError>(dtype == kDTypeOf<T>, "expected ", name_of(kDTypeOf<T>), ", got ",
-                      name_of(dtype));
+    check<DTypeError>(dtype == kDTypeOf<T>, "expected ", kDTypeOf<T>, ", got ", dtype);
     return static_cast<T*>(data);
   }
 };
