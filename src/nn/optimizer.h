@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "nn/checkpoint.h"
+#include "nn/flat_parameters.h"
+
+namespace moiety::nn {
+
+enum class OptimizerKind : std::uint8_t { sgd, adam, adamw };
+
+/// "sgd", "adam", "adamw".
+std::string name_of(OptimizerKind kind);
+/// The reverse. Throws UserError listing the names.
+OptimizerKind optimizer_kind(const std::string& name);
+
+struct OptimizerConfig {
+  OptimizerKind kind = OptimizerKind::adamw;
+  double momentum = 0.9;  ///< sgd; 0 keeps no moments
+  bool nesterov = false;  ///< sgd
+  double beta1 = 0.9;     ///< adam, adamw
+  double beta2 = 0.999;
+  double eps = 1e-8;
+
+  double weight_decay = 0;     ///< decoupled for adamw, added to the gradient for sgd and adam
+  bool decay_vectors = false;  ///< decay parameters of fewer than two dimensions (biases, norms)
+  std::vector<std::string> no_decay;  ///< nor is a parameter decayed whose name contains one of
+                                      ///< these, such as "embedding"
+
+  double clip_norm = 0;  ///< the longest gradient, as a Euclidean norm over all parameters; 0 = any
+  std::int64_t max_skipped = 10;  ///< steps in a row with a gradient that is not finite
+};
+
+/// What a step did.
+struct StepReport {
+  double gradient_norm = 0;  ///< before clipping
+  bool skipped = false;      ///< it was not finite, so that the parameters were left alone
+};
+
+/// SGD, Adam (Kingma and Ba, ICLR 2015) or AdamW (Loshchilov and Hutter, ICLR 2019) with PyTorch's
+/// definitions, over all parameters in one pass that also clips.
+class Optimizer {
+ public:
+  /// The parameters must outlive it. Throws UserError naming the setting that is out of range.
+  Optimizer(const FlatParameters& parameters, const OptimizerConfig& config);
+
+  /// One update with rate lr. Gradients have the parameters' layout and are left as they are. A
+  /// gradient that is not finite skips the step: moments and parameters stay. Throws Error after
+  /// max_skipped in a row.
+  StepReport step(const FlatBuffer& gradients, double lr);
+
+  std::int64_t steps() const { return steps_; }  ///< updates done
+  std::int64_t skipped() const { return skipped_; }
+  const OptimizerConfig& config() const { return config_; }
+  /// Whether weight decay applies to parameter number i.
+  bool decays(std::size_t i) const { return decays_[i]; }
+
+  /// Moments under the parameters' own names and shapes, so that any layout can load them.
+  void save(Checkpoint& checkpoint, const std::string& prefix = "optimizer.") const;
+  /// Throws IoError when the checkpoint was written with another kind of optimizer or model.
+  void restore(const Checkpoint& checkpoint, const std::string& prefix = "optimizer.");
+
+ private:
+  struct Moment {
+    std::string name;
+    FlatBuffer buffer;
+  };
+
+  const FlatParameters& parameters_;
+  OptimizerConfig config_;
+  std::vector<bool> decays_;
+  std::vector<Moment> moments_;
+  std::int64_t steps_ = 0;
+  std::int64_t skipped_ = 0;
+  std::int64_t skipped_in_a_row_ = 0;
+};
+
+}  // namespace moiety::nn
