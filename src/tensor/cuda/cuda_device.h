@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+
+#include "tensor/device.h"
+
+namespace moiety {
+
+/// A CUDA stream that does not wait for the default stream.
+class CudaStreamHandle {
+ public:
+  explicit CudaStreamHandle(int device_index);
+  ~CudaStreamHandle();
+  CudaStreamHandle(const CudaStreamHandle&) = delete;
+  CudaStreamHandle& operator=(const CudaStreamHandle&) = delete;
+
+  cudaStream_t get() const { return stream_; }
+
+ private:
+  int device_index_;
+  cudaStream_t stream_ = nullptr;
+};
+
+/// One GPU, with a stream for each role.
+///
+/// A block of the allocator belongs to the compute stream: freed while work is still queued there,
+/// it is reused by work queued behind it on the same stream, which is safe without waiting. Other
+/// streams follow the rule of Device::wait().
+class CudaDevice final : public Device {
+ public:
+  /// Throws CudaError where there is no GPU of that number, saying why.
+  explicit CudaDevice(int index);
+
+  const Stream& stream(StreamRole role) const override;
+  CachingAllocator& allocator() override { return allocator_; }
+  void copy_bytes(void* to, const void* from, std::size_t bytes, const Stream& stream) override;
+  void fill_zero(void* to, std::size_t bytes, const Stream& stream) override;
+  void synchronize(const Stream& stream) override;
+  void wait(const Stream& later, const Stream& earlier) override;
+
+ private:
+  std::array<CudaStreamHandle, 3> handles_;
+  std::array<Stream, 3> streams_;
+  CachingAllocator allocator_;
+};
+
+}  // namespace moiety

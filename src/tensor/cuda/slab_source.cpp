@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tensor/cuda/slab_source.h"
+
+#include <atomic>
+
+#include "tensor/cuda/check.h"
+
+namespace moiety {
+namespace {
+
+std::size_t mib(std::size_t bytes) { return bytes >> 20; }
+
+class CudaSlabSource final : public SlabSource {
+ public:
+  explicit CudaSlabSource(int device_index) : device_index_(device_index) {}
+
+  void* take(std::size_t bytes) override {
+    use_device(device_index_);
+    void* slab = nullptr;
+    const cudaError_t status = cudaMalloc(&slab, bytes);
+    if (status == cudaErrorMemoryAllocation) refuse(bytes);
+    cuda_check(status);
+    held_ += bytes;
+    return slab;
+  }
+
+  void give_back(void* slab, std::size_t bytes) noexcept override {
+    cudaSetDevice(device_index_);
+    cudaFree(slab);
+    held_ -= bytes;
+  }
+
+ private:
+  [[noreturn]] void refuse(std::size_t bytes) const {
+    cudaGetLastError();  // not sticky: clear it
+    std::size_t free = 0;
+    std::size_t total = 0;
+    cuda_check(cudaMemGetInfo(&free, &total));
+    throw CudaError(concat("out of memory on cuda:", device_index_, ": asked for ", mib(bytes),
+                           " MiB; this process holds ", mib(held_), " MiB, ", mib(free), " of ",
+                           mib(total), " MiB are free; lower data.batch_size"));
+  }
+
+  int device_index_;
+  std::atomic<std::size_t> held_{0};
+};
+
+}  // namespace
+
+std::unique_ptr<SlabSource> make_cuda_slab_source(int device_index) {
+  return std::make_unique<CudaSlabSource>(device_index);
+}
+
+}  // namespace moiety

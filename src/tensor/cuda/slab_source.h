@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "tensor/caching_allocator.h"
+
+namespace moiety {
+
+/// Memory of one GPU. take() throws CudaError saying what was asked, held and free; give_back()
+/// waits for all work that may still use the slab.
+std::unique_ptr<SlabSource> make_cuda_slab_source(int device_index);
+
+}  // namespace moiety
