@@ -24,8 +24,10 @@ Variable GcnConv::forward(const Variable& x, const GraphInputs& graph, ForwardCo
   return linear_.forward(gathered, epilogue);
 }
 
-GinConv::GinConv(Initializer& init, std::int64_t in, std::int64_t out, NormKind norm)
-    : mlp_(add_module<Mlp>("mlp", init, std::vector<std::int64_t>{in, out, out}, norm)) {}
+GinConv::GinConv(Initializer& init, std::int64_t in, std::int64_t out, Activation activation,
+                 NormKind norm)
+    : mlp_(add_module<Mlp>("mlp", init, std::vector<std::int64_t>{in, out, out}, activation,
+                           norm)) {}
 
 Variable GinConv::forward(const Variable& x, const GraphInputs& graph, ForwardContext& context,
                           ops::Epilogue epilogue) const {
@@ -35,10 +37,11 @@ Variable GinConv::forward(const Variable& x, const GraphInputs& graph, ForwardCo
 }
 
 GineConv::GineConv(Initializer& init, std::int64_t in, std::int64_t out,
-                   const std::vector<std::int32_t>& bond_dims, NormKind norm)
+                   const std::vector<std::int32_t>& bond_dims, Activation activation, NormKind norm)
     : bonds_(add_module<CategoricalEmbedding>("bonds", init, bond_dims, in)),
       combinations_(all_combinations(bond_dims, init.device())),
-      mlp_(add_module<Mlp>("mlp", init, std::vector<std::int64_t>{in, out, out}, norm)) {}
+      mlp_(add_module<Mlp>("mlp", init, std::vector<std::int64_t>{in, out, out}, activation,
+                           norm)) {}
 
 Variable GineConv::forward(const Variable& x, const GraphInputs& graph, ForwardContext& context,
                            ops::Epilogue epilogue) const {

@@ -35,7 +35,8 @@ class GcnConv : public GraphConv {
 /// Xu et al. 2019, GIN-0: MLP(x_i + sum of x_j over neighbours).
 class GinConv : public GraphConv {
  public:
-  GinConv(Initializer& init, std::int64_t in, std::int64_t out, NormKind norm);
+  GinConv(Initializer& init, std::int64_t in, std::int64_t out, Activation activation,
+          NormKind norm);
   Variable forward(const Variable& x, const GraphInputs& graph, ForwardContext& context,
                    ops::Epilogue epilogue) const override;
 
@@ -48,7 +49,7 @@ class GinConv : public GraphConv {
 class GineConv : public GraphConv {
  public:
   GineConv(Initializer& init, std::int64_t in, std::int64_t out,
-           const std::vector<std::int32_t>& bond_dims, NormKind norm);
+           const std::vector<std::int32_t>& bond_dims, Activation activation, NormKind norm);
   Variable forward(const Variable& x, const GraphInputs& graph, ForwardContext& context,
                    ops::Epilogue epilogue) const override;
 

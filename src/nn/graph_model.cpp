@@ -32,7 +32,8 @@ Variable ones(std::int64_t n, DType dtype, Device& device) {
 
 }  // namespace
 
-GraphModel::GraphModel(Initializer& init, const GraphModelConfig& config) : config_(config) {
+GraphModel::GraphModel(Initializer& init, const GraphModelConfig& config)
+    : config_(config), dtype_(init.dtype()) {
   check_config(config_);
   const std::int64_t width = config_.hidden;
   if (config_.atom_dims.empty()) {
@@ -47,7 +48,8 @@ GraphModel::GraphModel(Initializer& init, const GraphModelConfig& config) : conf
         convs_.push_back(&add_module<GcnConv>(name, init, width, width));
         break;
       case ConvKind::gin:
-        convs_.push_back(&add_module<GinConv>(name, init, width, width, config_.norm));
+        convs_.push_back(
+            &add_module<GinConv>(name, init, width, width, config_.activation, config_.norm));
         break;
       case ConvKind::gine:
         convs_.push_back(
@@ -58,7 +60,7 @@ GraphModel::GraphModel(Initializer& init, const GraphModelConfig& config) : conf
   }
   std::vector<std::int64_t> head(static_cast<std::size_t>(config_.head_layers), width);
   head.push_back(config_.outputs);
-  head_ = &add_module<Mlp>("head", init, head);
+  head_ = &add_module<Mlp>("head", init, head, config_.activation);
 }
 
 Variable GraphModel::forward(const GraphBatch& batch, ForwardContext& context) const {
@@ -66,11 +68,11 @@ Variable GraphModel::forward(const GraphBatch& batch, ForwardContext& context) c
   Variable h = encode_atoms(batch);
   for (std::size_t i = 0; i < convs_.size(); ++i) {
     Variable out;
-    if (norms_[i]->is_none()) {
+    if (norms_[i]->is_none() && config_.activation == Activation::relu) {
       out = convs_[i]->forward(h, graph, context, ops::Epilogue::relu);
     } else {
       out = convs_[i]->forward(h, graph, context, ops::Epilogue::none);
-      out = ops::relu(norms_[i]->forward(out, context));
+      out = activate(norms_[i]->forward(out, context), config_.activation);
     }
     out = dropout(out, config_.dropout, context, batch.first_node);
     h = config_.residual ? ops::add(h, out) : out;
@@ -86,16 +88,15 @@ Variable GraphModel::encode_atoms(const GraphBatch& batch) const {
 GraphInputs GraphModel::prepare_graph(const GraphBatch& batch) const {
   GraphInputs graph{batch, {}, {}, {}};
   Device& device = batch.graph_ptr.device();
-  const DType dtype = parameters().front().dtype();
   switch (config_.conv) {
     case ConvKind::gcn: {
-      const ops::GcnWeights weights = ops::gcn_weights(batch.adj, Variable(), dtype);
+      const ops::GcnWeights weights = ops::gcn_weights(batch.adj, Variable(), dtype_);
       graph.edge_weight = weights.edge;
       graph.self_weight = weights.self;
       break;
     }
     case ConvKind::gin:
-      graph.self_weight = ones(batch.nodes(), dtype, device);
+      graph.self_weight = ones(batch.nodes(), dtype_, device);
       break;
     case ConvKind::gine:
       graph.bond_kind = Tensor::empty({batch.edges()}, DType::i32, device);
@@ -116,27 +117,6 @@ Variable GraphModel::pool(const Variable& h, const GraphBatch& batch) const {
       return ops::segment_max(h, batch.graph_ptr);
   }
   throw Error("unknown pooling");
-}
-
-ConvKind parse_conv(const std::string& name) {
-  if (name == "gcn") return ConvKind::gcn;
-  if (name == "gin") return ConvKind::gin;
-  if (name == "gine") return ConvKind::gine;
-  throw UserError("model.type '" + name + "' is unknown: use gcn, gin or gine");
-}
-
-PoolKind parse_pool(const std::string& name) {
-  if (name == "mean") return PoolKind::mean;
-  if (name == "sum") return PoolKind::sum;
-  if (name == "max") return PoolKind::max;
-  throw UserError("model.pool '" + name + "' is unknown: use mean, sum or max");
-}
-
-NormKind parse_norm(const std::string& name) {
-  if (name == "none") return NormKind::none;
-  if (name == "layer") return NormKind::layer;
-  if (name == "batch") return NormKind::batch;
-  throw UserError("model.norm '" + name + "' is unknown: use none, layer or batch");
 }
 
 }  // namespace moiety::nn

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-
 #include "nn/graph_conv.h"
 
 namespace moiety::nn {
@@ -16,6 +14,7 @@ struct GraphModelConfig {
   std::int64_t layers = 5;
   PoolKind pool = PoolKind::mean;
   NormKind norm = NormKind::none;
+  Activation activation = Activation::relu;
   double dropout = 0.0;
   bool residual = true;  ///< each layer adds its input to its output
   std::int64_t head_layers = 2;
@@ -45,16 +44,12 @@ class GraphModel : public Module {
   Variable pool(const Variable& h, const GraphBatch& batch) const;
 
   GraphModelConfig config_;
+  DType dtype_;
   const CategoricalEmbedding* atom_embedding_ = nullptr;
   const Linear* atom_linear_ = nullptr;
   std::vector<const GraphConv*> convs_;
   std::vector<const Norm*> norms_;
   const Mlp* head_ = nullptr;
 };
-
-/// "gcn", "gin", "gine" and so on, as recipes spell them; throw UserError listing the valid names.
-ConvKind parse_conv(const std::string& name);
-PoolKind parse_pool(const std::string& name);
-NormKind parse_norm(const std::string& name);
 
 }  // namespace moiety::nn

@@ -6,6 +6,18 @@
 #include "autograd/ops/random.h"
 
 namespace moiety::nn {
+namespace {
+
+/// With the activation in the same pass as the product where nothing stands between them.
+Variable linear_norm_activation(const Linear& linear, const Norm& norm, Activation activation,
+                                const Variable& x, const ForwardContext& context) {
+  if (norm.is_none() && activation == Activation::relu) {
+    return linear.forward(x, ops::Epilogue::relu);
+  }
+  return activate(norm.forward(linear.forward(x), context), activation);
+}
+
+}  // namespace
 
 Linear::Linear(Initializer& init, std::int64_t in, std::int64_t out, bool bias)
     : weight_(add_parameter("weight", init.glorot(out, in))),
@@ -56,7 +68,23 @@ Variable dropout(const Variable& x, double p, ForwardContext& context, std::int6
   return ops::dropout(x, p, context.next_dropout_key(), first);
 }
 
-Mlp::Mlp(Initializer& init, const std::vector<std::int64_t>& widths, NormKind norm) {
+Variable activate(const Variable& x, Activation activation) {
+  switch (activation) {
+    case Activation::relu:
+      return ops::relu(x);
+    case Activation::silu:
+      return ops::silu(x);
+    case Activation::gelu:
+      return ops::gelu(x);
+    case Activation::tanh:
+      return ops::tanh(x);
+  }
+  throw Error("unknown activation");
+}
+
+Mlp::Mlp(Initializer& init, const std::vector<std::int64_t>& widths, Activation activation,
+         NormKind norm)
+    : activation_(activation) {
   check(widths.size() >= 2, "an MLP needs an input and an output width");
   for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
     const std::string number = std::to_string(i);
@@ -70,11 +98,7 @@ Mlp::Mlp(Initializer& init, const std::vector<std::int64_t>& widths, NormKind no
 Variable Mlp::forward(const Variable& x, const ForwardContext& context) const {
   Variable h = x;
   for (std::size_t i = 0; i + 1 < linears_.size(); ++i) {
-    if (norms_[i]->is_none()) {
-      h = linears_[i]->forward(h, ops::Epilogue::relu);
-    } else {
-      h = ops::relu(norms_[i]->forward(linears_[i]->forward(h), context));
-    }
+    h = linear_norm_activation(*linears_[i], *norms_[i], activation_, h, context);
   }
   return linears_.back()->forward(h);
 }

@@ -78,13 +78,18 @@ class Norm : public Module {
 /// Dropout of rows that begin at row `first_row` of the whole batch; identity in inference.
 Variable dropout(const Variable& x, double p, ForwardContext& context, std::int64_t first_row);
 
-/// Linear, ReLU, ..., Linear: `widths` are the extents from input to output.
+enum class Activation : std::uint8_t { relu, silu, gelu, tanh };
+Variable activate(const Variable& x, Activation activation);
+
+/// Linear, norm, activation, ..., Linear: `widths` are the extents from input to output.
 class Mlp : public Module {
  public:
-  Mlp(Initializer& init, const std::vector<std::int64_t>& widths, NormKind norm = NormKind::none);
+  Mlp(Initializer& init, const std::vector<std::int64_t>& widths, Activation activation,
+      NormKind norm = NormKind::none);
   Variable forward(const Variable& x, const ForwardContext& context) const;
 
  private:
+  Activation activation_;
   std::vector<const Linear*> linears_;
   std::vector<const Norm*> norms_;
 };

@@ -16,10 +16,14 @@ constexpr std::int64_t kMostLanes = 16;
 
 double ParallelStep::run(std::int64_t parts, const PartLoss& loss, const FlatBuffer& gradients) {
   const Stream& stream = parameters_.device().stream();
-  if (parts == 1) {
-    const Variable value = loss(0);
-    autograd::backward(value, parameters_.parameters(), gradients.views);
-    return value.item();
+  double sum = 0;
+  if (parts == 1 || !independent_parts_) {
+    for (std::int64_t part = 0; part < parts; ++part) {
+      const Variable value = loss(part);
+      autograd::backward(value, parameters_.parameters(), gradients.views);
+      sum += value.item();
+    }
+    return sum;
   }
   const std::int64_t lanes = std::min(parts, kMostLanes);
   while (static_cast<std::int64_t>(lanes_.size()) < lanes) {
@@ -38,7 +42,6 @@ double ParallelStep::run(std::int64_t parts, const PartLoss& loss, const FlatBuf
   for (std::int64_t lane = 0; lane < lanes; ++lane) {
     kernels::accumulate(stream, lanes_[static_cast<std::size_t>(lane)].flat, gradients.flat);
   }
-  double sum = 0;
   for (const double v : values) sum += v;
   return sum;
 }

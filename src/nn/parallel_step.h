@@ -15,7 +15,10 @@ namespace moiety::nn {
 /// gradient buffer of its own, and lanes are summed in order: the same bits on any thread count.
 class ParallelStep {
  public:
-  explicit ParallelStep(const FlatParameters& parameters) : parameters_(parameters) {}
+  /// Parts of models whose forward pass writes state (batch norm's running statistics) are not
+  /// independent: they run one after the other, each with its operations in parallel.
+  ParallelStep(const FlatParameters& parameters, bool independent_parts)
+      : parameters_(parameters), independent_parts_(independent_parts) {}
 
   /// Loss of one part, a sum that adds up to the batch's loss over the parts.
   using PartLoss = std::function<Variable(std::int64_t part)>;
@@ -26,6 +29,7 @@ class ParallelStep {
 
  private:
   const FlatParameters& parameters_;
+  bool independent_parts_;
   std::vector<FlatBuffer> lanes_;
 };
 

@@ -19,15 +19,24 @@ TargetScaler TargetScaler::identity(std::int64_t targets) {
   return {std::vector<double>(n, 0.0), std::vector<double>(n, 1.0)};
 }
 
-Tensor TargetScaler::standardize(const Tensor& y) const {
-  const auto targets = mean_.size();
-  check<ShapeError>(y.ndim() == 2 && y.size(1) == static_cast<std::int64_t>(targets),
-                    "target scaler: y of shape ", y.shape(), " for ", targets, " targets");
-  std::vector<float> values = y.to_vector<float>();
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = static_cast<float>((values[i] - mean_[i % targets]) / sd_[i % targets]);
+Tensor TargetScaler::standardize(const Tensor& y, std::span<const std::size_t> columns) const {
+  check<ShapeError>(columns.size() == mean_.size(), "target scaler: ", columns.size(),
+                    " columns for ", mean_.size(), " targets");
+  const auto width = static_cast<std::size_t>(y.size(1));
+  for (const std::size_t column : columns) {
+    check<ShapeError>(column < width, "target scaler: column ", column, " of y ", y.shape());
   }
-  return Tensor::from(values, y.shape(), y.device());
+  const std::int64_t molecules = y.size(0);
+  Tensor out =
+      Tensor::empty({molecules, static_cast<std::int64_t>(columns.size())}, DType::f32, y.device());
+  const float* from = y.data<float>();
+  float* to = out.data<float>();
+  for (std::int64_t m = 0; m < molecules; ++m, from += width) {
+    for (std::size_t t = 0; t < columns.size(); ++t) {
+      *to++ = static_cast<float>((from[columns[t]] - mean_[t]) / sd_[t]);
+    }
+  }
+  return out;
 }
 
 std::vector<double> TargetScaler::restore(const Tensor& prediction) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "tensor/tensor.h"
@@ -18,8 +19,8 @@ class TargetScaler {
   const std::vector<double>& mean() const { return mean_; }
   const std::vector<double>& sd() const { return sd_; }
 
-  /// y [M, T] f32 on the host -> (y - mean) / sd.
-  Tensor standardize(const Tensor& y) const;
+  /// (y - mean) / sd of the given columns [T] of y: y [M, K] f32 on the host -> [M, T].
+  Tensor standardize(const Tensor& y, std::span<const std::size_t> columns) const;
   /// prediction [M, T] f32 -> prediction * sd + mean, row-major.
   std::vector<double> restore(const Tensor& prediction) const;
 

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "apps/model_spec.h"
+#include "apps/predictions.h"
+#include "data/dataset.h"
+#include "nn/graph_model.h"
+
+namespace moiety::apps {
+
+/// Atoms of a part of a batch: enough rows for the dense products, few enough that the activations
+/// of a layer stay in a core's cache. The cut never depends on the number of threads.
+inline constexpr std::int64_t kNodesPerPart = 320;
+
+/// Predictions of the model for molecules in parts, [M * T] in the targets' own units, row by row.
+/// Parts are spread over the device's threads.
+std::vector<double> predict_parts(const nn::GraphModel& model, const nn::TargetScaler& scaler,
+                                  std::span<const GraphBatch> parts);
+
+/// Predictions for rows of a data set, in their order, beside the truth where `columns` [T] names
+/// the targets' columns. With `names`, SMILES and identifiers are read as well.
+Predictions predict_rows(const nn::GraphModel& model, const ModelSpec& spec,
+                         const data::Dataset& dataset, std::span<const std::int64_t> rows,
+                         std::span<const std::size_t> columns, bool names, Device& device);
+
+}  // namespace moiety::apps

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/trainer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "autograd/ops/loss.h"
+#include "nn/checkpoint_tensors.h"
+
+namespace moiety::apps {
+namespace {
+
+data::SamplerOptions sampler_options(const Recipe& recipe) {
+  const bool by_budget = recipe.data.node_budget > 0 || recipe.data.edge_budget > 0;
+  return {.batch_size = by_budget ? 0 : recipe.data.batch_size,
+          .node_budget = recipe.data.node_budget,
+          .edge_budget = recipe.data.edge_budget,
+          .shuffle = true,
+          .seed = static_cast<std::uint64_t>(recipe.train.seed)};
+}
+
+nn::OptimizerConfig optimizer_config(const TrainRecipe& train) {
+  return {.kind = nn::optimizer_kind(train.optimizer),
+          .momentum = train.momentum,
+          .beta1 = train.beta1,
+          .beta2 = train.beta2,
+          .eps = train.eps,
+          .weight_decay = train.weight_decay,
+          .clip_norm = train.clip_norm};
+}
+
+nn::ScheduleConfig schedule_config(const TrainRecipe& train, std::int64_t steps_per_epoch,
+                                   std::int64_t total_steps) {
+  return {.kind = nn::schedule_kind(train.schedule),
+          .lr = train.lr,
+          .warmup_steps = train.warmup.steps(steps_per_epoch),
+          .total_steps = total_steps,
+          .min_lr = train.min_lr,
+          .step_every = train.step_every.steps(steps_per_epoch),
+          .step_factor = train.step_factor,
+          .rise = train.one_cycle_rise,
+          .plateau_patience = train.plateau_patience,
+          .plateau_factor = train.plateau_factor};
+}
+
+ops::Loss parse_loss(const std::string& name) {
+  if (name == "mse") return ops::Loss::mse;
+  if (name == "mae") return ops::Loss::mae;
+  return ops::Loss::huber;
+}
+
+}  // namespace
+
+Trainer::Trainer(const Recipe& recipe, const data::Dataset& dataset, Device& device)
+    : recipe_(recipe),
+      dataset_(dataset),
+      device_(device),
+      spec_(make_model_spec(recipe, dataset.info())),
+      scaler_(spec_.scaler()),
+      columns_(target_columns(spec_, dataset.info())),
+      sampler_(dataset, dataset.split(data::Split::train), sampler_options(recipe)),
+      early_stopping_(recipe.train.early_stop_patience) {
+  const auto seed = static_cast<std::uint64_t>(recipe.train.seed);
+  nn::Initializer init(device, seed);
+  model_ = std::make_unique<nn::GraphModel>(init, spec_.config);
+  parameters_ = std::make_unique<nn::FlatParameters>(*model_);
+  gradients_ = parameters_->make_buffer();
+  const auto optimizer_steps = [this](std::int64_t epoch) {
+    return (sampler_.steps(epoch) + recipe_.train.accumulate - 1) / recipe_.train.accumulate;
+  };
+  steps_per_epoch_ = optimizer_steps(0);
+  const bool equal_epochs = sampler_.options().batch_size > 0;
+  for (std::int64_t e = 0; e < recipe.train.epochs; ++e) {
+    total_steps_ += equal_epochs ? steps_per_epoch_ : optimizer_steps(e);
+  }
+  if (recipe.train.max_steps > 0) total_steps_ = std::min(total_steps_, recipe.train.max_steps);
+  optimizer_ = std::make_unique<nn::Optimizer>(*parameters_, optimizer_config(recipe.train));
+  schedule_ =
+      std::make_unique<nn::Schedule>(schedule_config(recipe.train, steps_per_epoch_, total_steps_));
+  parallel_step_ = std::make_unique<nn::ParallelStep>(*parameters_, !model_->couples_molecules());
+  if (recipe.train.ema > 0) ema_.emplace(*parameters_, recipe.train.ema);
+}
+
+bool Trainer::finished() const {
+  return position_.step >= total_steps_ || early_stopping_.should_stop();
+}
+
+data::Loader Trainer::make_loader() const {
+  const data::LoaderOptions options{
+      .nodes_per_part = model_->couples_molecules() ? 0 : kNodesPerPart,
+      .end_epoch = recipe_.train.epochs};
+  return data::Loader(dataset_, sampler_, device_, options, position_.cursor);
+}
+
+std::vector<GraphBatch> Trainer::next_parts(data::Loader& loader) {
+  std::vector<GraphBatch> parts;
+  std::int64_t nodes = 0;
+  std::int64_t graphs = 0;
+  for (std::int64_t i = 0; i < recipe_.train.accumulate; ++i) {
+    std::optional<data::LoadedBatch> batch = loader.next();
+    check(batch.has_value(), "the loader ended before the training did");
+    // Batches of one step form one larger batch: dropout must not repeat itself in the second.
+    for (GraphBatch& part : batch->parts) {
+      part.first_node += nodes;
+      part.first_graph += graphs;
+    }
+    for (GraphBatch& part : batch->parts) {
+      parts.push_back(std::move(part));
+    }
+    nodes = parts.back().first_node + parts.back().nodes();
+    graphs = parts.back().first_graph + parts.back().graphs();
+    position_.cursor = batch->next;
+    if (batch->last_of_epoch) break;
+  }
+  position_.molecules += graphs;
+  return parts;
+}
+
+double Trainer::present_targets(const std::vector<GraphBatch>& parts) const {
+  std::int64_t present = 0;
+  for (const GraphBatch& part : parts) {
+    const float* y = part.y.data<float>();
+    const std::int64_t width = part.y.size(1);
+    for (std::int64_t m = 0; m < part.graphs(); ++m) {
+      for (const std::size_t c : columns_)
+        present += !std::isnan(y[m * width + static_cast<std::int64_t>(c)]);
+    }
+  }
+  return static_cast<double>(std::max<std::int64_t>(present, 1));
+}
+
+nn::StepReport Trainer::step(data::Loader& loader) {
+  const std::vector<GraphBatch> parts = next_parts(loader);
+  const double scale = 1.0 / present_targets(parts);
+  const auto seed = static_cast<std::uint64_t>(recipe_.train.seed);
+  const auto number = static_cast<std::uint64_t>(position_.step);
+  const ops::Loss loss = parse_loss(recipe_.train.loss);
+  gradients_.flat.fill_zero();
+  const double value = parallel_step_->run(
+      static_cast<std::int64_t>(parts.size()),
+      [&](std::int64_t i) {
+        const GraphBatch& part = parts[static_cast<std::size_t>(i)];
+        auto context = nn::ForwardContext::training(seed, number);
+        const Variable prediction = model_->forward(part, context);
+        const Tensor target = scaler_.standardize(part.y, columns_);
+        return ops::regression_loss(prediction, target, loss, scale, recipe_.train.huber_delta);
+      },
+      gradients_);
+  const nn::StepReport report = optimizer_->step(gradients_, learning_rate());
+  if (ema_) ema_->update();
+  ++position_.step;
+  position_.loss_sum += value;
+  ++position_.loss_steps;
+  return report;
+}
+
+SplitScores Trainer::validate(data::Split split) {
+  std::optional<nn::Ema::Swapped> averaged;
+  if (ema_) averaged.emplace(*ema_);
+  const Predictions predictions = predict_rows(*model_, spec_, dataset_, dataset_.split(split),
+                                               columns_, /*names=*/false, device_);
+  return score(predictions, spec_.units);
+}
+
+bool Trainer::observe(const SplitScores& valid) {
+  // Targets of different units count alike once they are measured in standard deviations.
+  double loss = 0;
+  for (std::size_t t = 0; t < valid.targets.size(); ++t) {
+    loss += valid.targets[t].scores.mae / scaler_.sd()[t];
+  }
+  schedule_->observe(loss);
+  return early_stopping_.observe(loss);
+}
+
+double Trainer::take_mean_loss() {
+  const double mean = position_.loss_steps > 0
+                          ? position_.loss_sum / static_cast<double>(position_.loss_steps)
+                          : std::nan("");
+  position_.loss_sum = 0;
+  position_.loss_steps = 0;
+  return mean;
+}
+
+void Trainer::save_model(const std::filesystem::path& path) {
+  std::optional<nn::Ema::Swapped> averaged;
+  if (ema_) averaged.emplace(*ema_);
+  nn::Checkpoint checkpoint;
+  nn::save_module(checkpoint, *model_);
+  checkpoint.state.merge(to_state(spec_));
+  checkpoint.set_i64("step", position_.step);
+  checkpoint.save(path);
+}
+
+void Trainer::save(const std::filesystem::path& path) const {
+  nn::Checkpoint checkpoint;
+  nn::save_module(checkpoint, *model_);
+  checkpoint.state.merge(to_state(spec_));
+  optimizer_->save(checkpoint);
+  schedule_->save(checkpoint);
+  early_stopping_.save(checkpoint);
+  if (ema_) ema_->save(checkpoint);
+  checkpoint.set_i64("cursor.epoch", position_.cursor.epoch);
+  checkpoint.set_i64("cursor.step", position_.cursor.step);
+  checkpoint.set_i64("step", position_.step);
+  checkpoint.set_f64("seconds", position_.seconds);
+  checkpoint.set_f64("loss.sum", position_.loss_sum);
+  checkpoint.set_i64("loss.steps", position_.loss_steps);
+  checkpoint.set_i64("molecules", position_.molecules);
+  checkpoint.save(path);
+}
+
+void Trainer::restore(const std::filesystem::path& path) {
+  const nn::Checkpoint checkpoint = nn::Checkpoint::load(path, device_);
+  nn::restore_module(checkpoint, *model_);
+  optimizer_->restore(checkpoint);
+  schedule_->restore(checkpoint);
+  early_stopping_.restore(checkpoint);
+  if (ema_) ema_->restore(checkpoint);
+  position_.cursor = {checkpoint.get_i64("cursor.epoch"), checkpoint.get_i64("cursor.step")};
+  position_.step = checkpoint.get_i64("step");
+  position_.seconds = checkpoint.get_f64("seconds");
+  position_.loss_sum = checkpoint.get_f64("loss.sum");
+  position_.loss_steps = checkpoint.get_i64("loss.steps");
+  position_.molecules = checkpoint.get_i64("molecules");
+}
+
+}  // namespace moiety::apps

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "apps/evaluation.h"
+#include "apps/metrics.h"
+#include "apps/recipe.h"
+#include "data/loader.h"
+#include "nn/early_stopping.h"
+#include "nn/ema.h"
+#include "nn/optimizer.h"
+#include "nn/parallel_step.h"
+#include "nn/schedule.h"
+
+namespace moiety::apps {
+
+/// Where a training is: with the weights and the optimizer, all that the next step depends on.
+struct TrainingPosition {
+  data::Cursor cursor;    ///< the next batch
+  std::int64_t step = 0;  ///< optimizer steps done
+  double seconds = 0;     ///< of training so far, over all restarts
+  double loss_sum = 0;    ///< of the steps since the last validation
+  std::int64_t loss_steps = 0;
+  std::int64_t molecules = 0;  ///< trained on so far
+};
+
+/// A model in training: its weights, optimizer, schedule and position, one step at a time, and all
+/// of it to and from a checkpoint. A training that was killed and goes on from its checkpoint ends
+/// with the same weights, bit for bit, as one that was not.
+class Trainer {
+ public:
+  /// The device must outlive it. Throws UserError for recipes that do not fit the data set.
+  Trainer(const Recipe& recipe, const data::Dataset& dataset, Device& device);
+
+  /// Optimizer steps of the whole training.
+  std::int64_t total_steps() const { return total_steps_; }
+  std::int64_t steps_per_epoch() const { return steps_per_epoch_; }
+  const TrainingPosition& position() const { return position_; }
+  const ModelSpec& spec() const { return spec_; }
+  const nn::GraphModel& model() const { return *model_; }
+  double learning_rate() const { return schedule_->lr(position_.step); }
+  bool finished() const;
+
+  /// One optimizer step over the next `train.accumulate` batches of the epoch.
+  nn::StepReport step(data::Loader& loader);
+  /// The batches from the current position on.
+  data::Loader make_loader() const;
+
+  /// Scores of a split with the averaged weights where the recipe keeps them.
+  SplitScores validate(data::Split split);
+  /// Takes a validation into the schedule and the stopping rule; true when it is the best so far.
+  bool observe(const SplitScores& valid);
+  /// Mean training loss since the last call, which it resets.
+  double take_mean_loss();
+  void add_seconds(double seconds) { position_.seconds += seconds; }
+
+  /// Weights for prediction (the averaged ones where the recipe keeps them), and what the model is.
+  void save_model(const std::filesystem::path& path);
+  /// Everything.
+  void save(const std::filesystem::path& path) const;
+  /// Throws IoError for a damaged file or one of another model.
+  void restore(const std::filesystem::path& path);
+
+ private:
+  std::vector<GraphBatch> next_parts(data::Loader& loader);
+  double present_targets(const std::vector<GraphBatch>& parts) const;
+
+  Recipe recipe_;
+  data::Dataset dataset_;
+  Device& device_;
+  ModelSpec spec_;
+  nn::TargetScaler scaler_;
+  std::vector<std::size_t> columns_;
+  data::Sampler sampler_;
+  std::unique_ptr<nn::GraphModel> model_;
+  std::unique_ptr<nn::FlatParameters> parameters_;
+  std::unique_ptr<nn::Optimizer> optimizer_;
+  std::unique_ptr<nn::Schedule> schedule_;
+  std::unique_ptr<nn::ParallelStep> parallel_step_;
+  std::optional<nn::Ema> ema_;
+  nn::EarlyStopping early_stopping_;
+  nn::FlatBuffer gradients_;
+  std::int64_t steps_per_epoch_ = 0;
+  std::int64_t total_steps_ = 0;
+  TrainingPosition position_;
+};
+
+}  // namespace moiety::apps
