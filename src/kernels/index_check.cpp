@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/index_check.h"
+
+namespace moiety::kernels {
+
+void check_ptr(const Stream& stream, const TensorView& ptr, std::int64_t rows, const char* name) {
+  run_on<cpu::check_ptr>(stream, ptr, rows, name);
+}
+
+void check_index(const Stream& stream, const TensorView& index, std::int64_t limit,
+                 const char* name) {
+  run_on<cpu::check_index>(stream, index, limit, name);
+}
+
+}  // namespace moiety::kernels

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+// Blocks of a row held in vector registers. The compiler keeps plain accumulator arrays on the
+// stack as often as not; with its vector types they stay in registers.
+namespace moiety::kernels::cpu {
+
+#if defined(__AVX512F__)
+inline constexpr int kVectorBytes = 64;
+#elif defined(__AVX__)
+inline constexpr int kVectorBytes = 32;
+#else
+inline constexpr int kVectorBytes = 16;
+#endif
+
+template <class T>
+inline constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
+
+template <class T>
+struct VectorOf {
+  using Type [[gnu::vector_size(kVectorBytes)]] = T;
+};
+
+/// K vectors of consecutive elements.
+template <class T, int K>
+struct Block {
+  using Vector = typename VectorOf<T>::Type;
+  Vector v[K];
+
+  void load(const T* from) {
+    for (int k = 0; k < K; ++k) std::memcpy(&v[k], from + k * kLanes<T>, sizeof v[k]);
+  }
+  void store(T* to) const {
+    for (int k = 0; k < K; ++k) std::memcpy(to + k * kLanes<T>, &v[k], sizeof v[k]);
+  }
+  void clear() {
+    for (int k = 0; k < K; ++k) v[k] = Vector{};
+  }
+  void add(const Block& x) {
+    for (int k = 0; k < K; ++k) v[k] += x.v[k];
+  }
+  void add_scaled(T scale, const Block& x) {
+    for (int k = 0; k < K; ++k) v[k] += scale * x.v[k];
+  }
+  void add_product(const Block& x, const Block& y) {
+    for (int k = 0; k < K; ++k) v[k] += x.v[k] * y.v[k];
+  }
+  void scale(T by) {
+    for (int k = 0; k < K; ++k) v[k] *= by;
+  }
+  /// Clears the elements whose counterpart in `gate` is zero or negative; a NaN there lets pass.
+  void keep_positive(const Block& gate) {
+    for (int k = 0; k < K; ++k) v[k] = gate.v[k] <= T{0} ? Vector{} : v[k];
+  }
+  /// Sum of the elements, in a fixed order.
+  T sum() const {
+    Vector total = v[0];
+    for (int k = 1; k < K; ++k) total += v[k];
+    std::array<T, kLanes<T>> lane;
+    std::memcpy(lane.data(), &total, sizeof total);
+    for (int half = kLanes<T> / 2; half > 0; half /= 2) {
+      for (int i = 0; i < half; ++i) lane[i] += lane[i + half];
+    }
+    return lane[0];
+  }
+};
+
+/// The columns that are left after the last whole vector: the same interface in scalars.
+template <class T>
+struct TailBlock {
+  std::array<T, kLanes<T>> v{};
+  int count = 0;
+
+  explicit TailBlock(int columns) : count(columns) {}
+  void load(const T* from) {
+    for (int k = 0; k < count; ++k) v[k] = from[k];
+  }
+  void store(T* to) const {
+    for (int k = 0; k < count; ++k) to[k] = v[k];
+  }
+  void clear() { v.fill(T{}); }
+  void add(const TailBlock& x) {
+    for (int k = 0; k < count; ++k) v[k] += x.v[k];
+  }
+  void add_scaled(T scale, const TailBlock& x) {
+    for (int k = 0; k < count; ++k) v[k] += scale * x.v[k];
+  }
+  void add_product(const TailBlock& x, const TailBlock& y) {
+    for (int k = 0; k < count; ++k) v[k] += x.v[k] * y.v[k];
+  }
+  void scale(T by) {
+    for (int k = 0; k < count; ++k) v[k] *= by;
+  }
+  void keep_positive(const TailBlock& gate) {
+    for (int k = 0; k < count; ++k) v[k] = gate.v[k] <= T{0} ? T{} : v[k];
+  }
+  T sum() const {
+    T out{};
+    for (int k = 0; k < count; ++k) out += v[k];
+    return out;
+  }
+};
+
+/// Calls f(first_column, block) for blocks that cover columns [begin, end): f makes its registers
+/// by copying `block`, whose elements are unspecified.
+template <class T, class F>
+void for_column_blocks(std::int64_t begin, std::int64_t end, const F& f) {
+  constexpr std::int64_t kWidth = kLanes<T>;
+  std::int64_t c = begin;
+  for (; c + 4 * kWidth <= end; c += 4 * kWidth) f(c, Block<T, 4>{});
+  if (c + 2 * kWidth <= end) {
+    f(c, Block<T, 2>{});
+    c += 2 * kWidth;
+  }
+  if (c + kWidth <= end) {
+    f(c, Block<T, 1>{});
+    c += kWidth;
+  }
+  if (c < end) f(c, TailBlock<T>(static_cast<int>(end - c)));
+}
+
+/// Sum over columns of a[c] b[c], in an order that depends on `columns` alone.
+template <class T>
+T dot(const T* a, const T* b, std::int64_t columns) {
+  constexpr std::int64_t kWidth = 4 * kLanes<T>;
+  const std::int64_t whole = columns / kWidth * kWidth;
+  T total{};
+  if (whole > 0) {
+    Block<T, 4> sum, x, y;
+    sum.clear();
+    for (std::int64_t c = 0; c < whole; c += kWidth) {
+      x.load(a + c);
+      y.load(b + c);
+      sum.add_product(x, y);
+    }
+    total = sum.sum();
+  }
+  for_column_blocks<T>(whole, columns, [&](std::int64_t c, auto sum) {
+    auto x = sum, y = sum;
+    sum.clear();
+    x.load(a + c);
+    y.load(b + c);
+    sum.add_product(x, y);
+    total += sum.sum();
+  });
+  return total;
+}
+
+}  // namespace moiety::kernels::cpu
