@@ -112,13 +112,9 @@ void gated_backward_of(const Stream& stream, const MessageGate& gate, const Tens
     });
     return;
   }
-  // Rows of dedge are shared by edges of different nodes: tasks take columns of their own instead.
+  // Edges of different nodes share rows of dedge, so tasks take columns of their own instead.
   std::memset(backward.dedge, 0, static_cast<std::size_t>(dedge.numel()) * sizeof(T));
-  constexpr std::int64_t kColumns = 2 * kLanes<T>;
-  const std::int64_t per_column =
-      std::max<std::int64_t>(1, work * nodes / std::max<std::int64_t>(1, channels));
-  const std::int64_t columns = (row_grain(per_column) + kColumns - 1) / kColumns * kColumns;
-  parallel_for(stream, channels, columns,
+  parallel_for(stream, channels, column_grain<T>(4 * adj.edges()),
                [&](std::int64_t begin, std::int64_t end) { backward.run(0, nodes, begin, end); });
 }
 

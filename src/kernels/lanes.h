@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -121,6 +122,16 @@ void for_column_blocks(std::int64_t begin, std::int64_t end, const F& f) {
     c += kWidth;
   }
   if (c < end) f(c, TailBlock<T>(static_cast<int>(end - c)));
+}
+
+/// Columns of one task where tasks share out columns instead of rows: whole cache lines, and enough
+/// work when a column has `elements` elements.
+template <class T>
+std::int64_t column_grain(std::int64_t elements) {
+  constexpr std::int64_t kElementsPerTask = 65536;
+  constexpr std::int64_t kColumns = 2 * kLanes<T>;
+  const std::int64_t wanted = kElementsPerTask / std::max<std::int64_t>(1, elements);
+  return std::max<std::int64_t>(1, (wanted + kColumns - 1) / kColumns) * kColumns;
 }
 
 /// Sum over columns of a[c] b[c], in an order that depends on `columns` alone.
