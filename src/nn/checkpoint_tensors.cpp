@@ -15,33 +15,30 @@ std::vector<NamedTensor> tensors_of(const Module& module) {
   return out;
 }
 
-/// One clause per tensor that does not fit; empty when all do.
-std::string misfits(const Checkpoint& checkpoint, const std::string& prefix,
-                    const std::vector<NamedTensor>& tensors) {
-  std::string out;
+/// A clause for each tensor that does not fit.
+std::vector<std::string> misfits(const Checkpoint& checkpoint, const std::string& prefix,
+                                 const std::vector<NamedTensor>& tensors) {
+  std::vector<std::string> out;
   std::set<std::string> asked;
   for (const auto& [name, value] : tensors) {
     const std::string full = prefix + name;
     asked.insert(full);
     const auto found = checkpoint.tensors.find(full);
     if (found == checkpoint.tensors.end()) {
-      out += concat(out.empty() ? " \""
-                                : "; \""
-                                  ", full, "\" is missing");
-    } else if (found->second.shape() != value.shape() || found->second.dtype() != value.dtype()) {
-      out += concat(out.empty() ? " \""
-                                : "; \""
-                                  ", full, "\" is ",
-                    found->second.dtype(), " ", found->second.shape(), ", expected ", value.dtype(),
-                    " ", value.shape());
+      out.push_back(concat("\"", full, "\" is missing"));
+      continue;
+    }
+    const Tensor& stored = found->second;
+    if (stored.shape() != value.shape() || stored.dtype() != value.dtype()) {
+      out.push_back(concat("\"", full, "\" is ", stored.dtype(), " ", stored.shape(),
+                           " instead of ", value.dtype(), " ", value.shape()));
     }
   }
   for (auto it = checkpoint.tensors.lower_bound(prefix);
        it != checkpoint.tensors.end() && it->first.starts_with(prefix); ++it) {
-    if (!asked.contains(it->first))
-      out += concat(out.empty() ? " \""
-                                : "; \""
-                                  ", it->first, "\" is unexpected");
+    if (!asked.contains(it->first)) {
+      out.push_back(concat("\"", it->first, "\" is unexpected"));
+    }
   }
   return out;
 }
@@ -58,8 +55,11 @@ void save_tensors(Checkpoint& checkpoint, const std::string& prefix,
 
 void restore_tensors(const Checkpoint& checkpoint, const std::string& prefix,
                      const std::vector<NamedTensor>& tensors) {
-  const std::string problems = misfits(checkpoint, prefix, tensors);
-  check<IoError>(problems.empty(), checkpoint.source(), " does not fit:", problems);
+  std::string problems;
+  for (const std::string& problem : misfits(checkpoint, prefix, tensors)) {
+    problems += (problems.empty() ? ": " : "; ") + problem;
+  }
+  check<IoError>(problems.empty(), checkpoint.source(), " does not fit the model", problems);
   for (const auto& [name, value] : tensors) {
     value.copy_from(checkpoint.tensors.at(prefix + name).to(value.device()));
   }
