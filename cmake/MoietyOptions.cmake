@@ -41,7 +41,9 @@ endif()
 # Applied to the project's own targets only; never exported to those who link the library.
 add_library(moiety_build_flags INTERFACE)
 target_compile_options(moiety_build_flags INTERFACE -Wall -Wextra -Werror -Wshadow
-                       -Wnon-virtual-dtor -Woverloaded-virtual -Wno-unknown-pragmas)
+                       -Wnon-virtual-dtor -Woverloaded-virtual -Wno-unknown-pragmas
+                       # Change no result, and let loops with sqrt and comparisons vectorise.
+                       -fno-math-errno -fno-trapping-math)
 if(MOIETY_NATIVE)
   target_compile_options(moiety_build_flags INTERFACE -march=native)
 endif()

@@ -12,6 +12,10 @@ const Variable& RuleContext::input(int i) const {
   return saved;
 }
 
+const Shape& RuleContext::input_shape(int i) const {
+  return node_->input_shapes_[static_cast<std::size_t>(i)];
+}
+
 Variable RuleContext::output(int i) const {
   const Tensor& saved = node_->saved_outputs_[static_cast<std::size_t>(i)];
   MOIETY_CHECK(saved.defined(), node_->name(), ": its rule reads output ", i,

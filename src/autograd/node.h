@@ -22,6 +22,8 @@ class RuleContext {
 
   /// Input number i; throws Error when record() did not save it.
   const Variable& input(int i) const;
+  /// The shape of input i, saved or not.
+  const Shape& input_shape(int i) const;
   /// Output number i, still connected to the graph so that rules can be differentiated.
   Variable output(int i = 0) const;
   /// Gradient of output i; zeros when nothing flowed into it.

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu_loops.h"
+#include "kernels/cpu_math.h"
+#include "kernels/elementwise.h"
+
+namespace moiety::kernels::cpu {
+namespace {
+
+constexpr double kInvSqrt2Pi = 0.398942280401432677939946;
+
+template <class F, class T>
+void apply(const Stream& stream, const F& f, const TensorView& x, const TensorView& out) {
+  const LoopNest<1> nest(out.shape, {&x});
+  const T* from = x.as<T>();
+  T* to = out.as<T>();
+  const std::int64_t stride = nest.inner_stride(0);
+  for_each_run(stream, nest, [&](std::int64_t at, const auto& in, std::int64_t count) {
+    const T* a = from + in[0];
+    T* y = to + at;
+    if (stride == 1) {
+#pragma GCC ivdep
+      for (std::int64_t i = 0; i < count; ++i) y[i] = f(a[i]);
+    } else {
+      for (std::int64_t i = 0; i < count; ++i) y[i] = f(a[i * stride]);
+    }
+  });
+}
+
+template <class F, class T>
+void apply_grad(const Stream& stream, const F& f, const TensorView& saved, const TensorView& grad,
+                const TensorView& out) {
+  const LoopNest<2> nest(out.shape, {&saved, &grad});
+  const T* s = saved.as<T>();
+  const T* g = grad.as<T>();
+  T* to = out.as<T>();
+  const std::int64_t stride_s = nest.inner_stride(0);
+  const std::int64_t stride_g = nest.inner_stride(1);
+  for_each_run(stream, nest, [&](std::int64_t at, const auto& in, std::int64_t count) {
+    const T* a = s + in[0];
+    const T* b = g + in[1];
+    T* y = to + at;
+    if (stride_s == 1 && stride_g == 1) {
+#pragma GCC ivdep
+      for (std::int64_t i = 0; i < count; ++i) y[i] = f(a[i], b[i]);
+    } else {
+      for (std::int64_t i = 0; i < count; ++i) y[i] = f(a[i * stride_s], b[i * stride_g]);
+    }
+  });
+}
+
+/// Calls visit(f) with the function f(x) of an operation.
+template <class T, class Visit>
+void visit_unary(UnaryOp op, const Visit& visit) {
+  switch (op) {
+    case UnaryOp::abs:
+      return visit([](T x) { return std::fabs(x); });
+    case UnaryOp::square:
+      return visit([](T x) { return x * x; });
+    case UnaryOp::sqrt:
+      return visit([](T x) { return std::sqrt(x); });
+    case UnaryOp::exp:
+      return visit([](T x) { return math::exp(x); });
+    case UnaryOp::log:
+      return visit([](T x) { return math::log(x); });
+    case UnaryOp::sin:
+      return visit([](T x) { return std::sin(x); });
+    case UnaryOp::cos:
+      return visit([](T x) { return std::cos(x); });
+    case UnaryOp::relu:
+      return visit([](T x) { return x < T(0) ? T(0) : x; });  // NaN stays
+    case UnaryOp::sigmoid:
+      return visit([](T x) { return math::sigmoid(x); });
+    case UnaryOp::tanh:
+      return visit([](T x) { return math::tanh(x); });
+    case UnaryOp::silu:
+      return visit([](T x) { return x * math::sigmoid(x); });
+    case UnaryOp::gelu:
+      return visit([](T x) { return x * math::normal_cdf(x); });
+    case UnaryOp::softplus:
+      return visit(
+          [](T x) { return (x < T(0) ? T(0) : x) + math::log1p(math::exp(-std::fabs(x))); });
+    case UnaryOp::normal_cdf:
+      return visit([](T x) { return math::normal_cdf(x); });
+    case UnaryOp::step:
+      return visit([](T x) { return x > T(0) ? T(1) : T(0); });
+    case UnaryOp::sign:
+      return visit([](T x) { return (x > T(0) ? T(1) : T(0)) - (x < T(0) ? T(1) : T(0)); });
+  }
+  throw Error("unknown element-wise operation");
+}
+
+/// Calls visit(f) with f(saved, grad).
+template <class T, class Visit>
+void visit_unary_grad(UnaryOp op, const Visit& visit) {
+  switch (op) {
+    case UnaryOp::sqrt:
+      return visit([](T y, T g) { return T(0.5) * g / y; });
+    case UnaryOp::exp:
+      return visit([](T y, T g) { return g * y; });
+    case UnaryOp::relu:
+      return visit([](T y, T g) { return y > T(0) ? g : T(0); });
+    case UnaryOp::sigmoid:
+      return visit([](T y, T g) { return g * y * (T(1) - y); });
+    case UnaryOp::tanh:
+      return visit([](T y, T g) { return g * (T(1) - y * y); });
+    case UnaryOp::silu:
+      return visit([](T x, T g) {
+        const T s = math::sigmoid(x);
+        return g * s * (T(1) + x * (T(1) - s));
+      });
+    case UnaryOp::gelu:
+      return visit([](T x, T g) {
+        return g * (math::normal_cdf(x) + x * T(kInvSqrt2Pi) * math::exp(T(-0.5) * x * x));
+      });
+    case UnaryOp::softplus:
+      return visit([](T x, T g) { return g * math::sigmoid(x); });
+    default:
+      throw Error("this element-wise operation has no fused gradient");
+  }
+}
+
+}  // namespace
+
+void unary(const Stream& stream, UnaryOp op, const TensorView& x, const TensorView& out) {
+  MOIETY_CHECK(x.shape == out.shape && out.contiguous(), "unary: ", x.shape, " to ", out.shape);
+  visit_float(out.dtype, [&]<class T> {
+    visit_unary<T>(op, [&]<class F>(const F& f) { apply<F, T>(stream, f, x, out); });
+  });
+}
+
+void unary_grad(const Stream& stream, UnaryOp op, const TensorView& saved, const TensorView& grad,
+                const TensorView& out) {
+  MOIETY_CHECK(saved.shape == out.shape && grad.shape == out.shape && out.contiguous(),
+               "unary_grad: ", saved.shape, " and ", grad.shape, " to ", out.shape);
+  visit_float(out.dtype, [&]<class T> {
+    visit_unary_grad<T>(
+        op, [&]<class F>(const F& f) { apply_grad<F, T>(stream, f, saved, grad, out); });
+  });
+}
+
+}  // namespace moiety::kernels::cpu
