@@ -22,7 +22,7 @@ endif()
 
 if(MOIETY_DATA)
   find_package(HDF5 REQUIRED COMPONENTS C)
-  find_package(RDKit REQUIRED COMPONENTS SmilesParse FileParsers GraphMol RDGeneral)
+  find_package(RDKit REQUIRED COMPONENTS SmilesParse ChemTransforms FileParsers GraphMol RDGeneral)
   find_package(fmt REQUIRED)
   find_package(spdlog REQUIRED)
   find_package(CLI11 REQUIRED)

@@ -42,6 +42,8 @@ endif()
 add_library(moiety_build_flags INTERFACE)
 target_compile_options(moiety_build_flags INTERFACE -Wall -Wextra -Werror -Wshadow
                        -Wnon-virtual-dtor -Woverloaded-virtual -Wno-unknown-pragmas
+                       # g++ 12 warns of std::string's own operator+ (GCC bug 105651).
+                       -Wno-restrict
                        # Change no result, and let loops with sqrt and comparisons vectorise.
                        -fno-math-errno -fno-trapping-math)
 if(MOIETY_NATIVE)

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/run_results.h"
+
+#include <fmt/format.h>
+
+#include "apps/baseline.h"
+#include "apps/report.h"
+#include "apps/summary.h"
+#include "apps/trained_model.h"
+
+namespace moiety::apps {
+namespace {
+
+std::string describe_model(const Recipe& recipe) {
+  return fmt::format("{}, {} layers of {}", recipe.model.type, recipe.model.layers,
+                     recipe.model.hidden);
+}
+
+void print_result(const Summary& summary, const RunFiles& files) {
+  const SplitScores& test = summary.metrics.at("test");
+  const std::string unit = test.unit();
+  fmt::print("\n{} on {} test molecules after {} epochs, {:.0f} s of training\n", summary.model,
+             summary.molecules.at("test"), summary.epochs, summary.seconds);
+  fmt::print("  {:<26} test MAE {:.4g} {}   RMSE {:.4g}   R2 {:.4f}\n", "this model", test.mae(),
+             unit, test.rmse(), test.r2());
+  for (const auto& [name, splits] : summary.baselines) {
+    const SplitScores& scores = splits.at("test");
+    fmt::print("  {:<26} test MAE {:.4g} {}   RMSE {:.4g}\n", name, scores.mae(), unit,
+               scores.rmse());
+  }
+  fmt::print("  report: {}\n", files.report().string());
+}
+
+}  // namespace
+
+std::filesystem::path best_model_path(const RunFiles& files) {
+  return files.checkpoints() / "best.ckpt";
+}
+
+void write_results(const Recipe& recipe, const data::Dataset& dataset, const Trainer& trainer,
+                   RunDirectory& run, const std::string& stopped_by) {
+  Device& device = trainer.device();
+  const TrainedModel best = load_model(best_model_path(run.files()), device);
+  const auto columns = target_columns(best.spec, dataset.info());
+  const auto predict = [&](data::Split split, bool names) {
+    return predict_rows(*best.model, best.spec, dataset, dataset.split(split), columns, names,
+                        device);
+  };
+  const Predictions test = predict(data::Split::test, /*names=*/true);
+  run.write_predictions(test);
+
+  const TrainingPosition& at = trainer.position();
+  const auto& units = best.spec.units;
+  std::vector<double> means;
+  for (const std::size_t column : columns) means.push_back(dataset.info().target_mean[column]);
+  Summary summary;
+  summary.name = run.files().root.filename().string();
+  summary.model = describe_model(recipe);
+  summary.metrics = {{"train", score(predict(data::Split::train, false), units)},
+                     {"valid", score(predict(data::Split::valid, false), units)},
+                     {"test", score(test, units)}};
+  summary.baselines["mean predictor"]["test"] = score_mean_predictor(test, means, units);
+  summary.baselines["ridge on feature counts"]["test"] =
+      score(ridge_on_counts(dataset, best.spec.targets, columns), units);
+  summary.molecules = {{"train", dataset.info().train},
+                       {"valid", dataset.info().valid},
+                       {"test", dataset.info().test}};
+  summary.seconds = at.seconds;
+  summary.molecules_per_second = static_cast<double>(at.molecules) / std::max(at.seconds, 1e-9);
+  summary.parameters = best.model->parameter_count();
+  summary.seed = recipe.train.seed;
+  summary.epochs = at.cursor.epoch;
+  summary.steps = at.step;
+  summary.device = device.name();
+  summary.threads = device.stream().pool().threads();
+  summary.stopped_by = stopped_by;
+  summary.environment = describe_environment();
+  run.write_summary(to_json(summary));
+  write_report(run.files());
+  print_result(summary, run.files());
+}
+
+}  // namespace moiety::apps

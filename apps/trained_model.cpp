@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/trained_model.h"
+
+#include "apps/run_directory.h"
+#include "apps/run_results.h"
+#include "nn/checkpoint_tensors.h"
+
+namespace moiety::apps {
+
+TrainedModel load_model(const std::filesystem::path& checkpoint, Device& device) {
+  const nn::Checkpoint loaded = nn::Checkpoint::load(checkpoint, device);
+  TrainedModel out;
+  out.spec = model_spec_from_state(loaded.state, checkpoint.string());
+  nn::Initializer init(device);
+  out.model = std::make_unique<nn::GraphModel>(init, out.spec.config);
+  nn::restore_module(loaded, *out.model);
+  return out;
+}
+
+TrainedModel load_model_of(const std::filesystem::path& run_or_checkpoint, Device& device) {
+  if (std::filesystem::is_regular_file(run_or_checkpoint)) {
+    return load_model(run_or_checkpoint, device);
+  }
+  const std::filesystem::path best = best_model_path(open_run(run_or_checkpoint));
+  check<UserError>(std::filesystem::exists(best), run_or_checkpoint.string(),
+                   " holds no trained model yet (no ", best.filename().string(),
+                   "); train at least to the first validation");
+  return load_model(best, device);
+}
+
+}  // namespace moiety::apps

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/training_run.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <optional>
+
+#include "apps/console.h"
+#include "apps/interrupted.h"
+#include "apps/run_directory.h"
+#include "apps/run_results.h"
+#include "apps/signals.h"
+#include "apps/tensorboard.h"
+#include "apps/trainer.h"
+
+namespace moiety::apps {
+namespace {
+
+/// Goes on from the newest checkpoint that is whole; a damaged one is named and passed over.
+void resume_newest(Trainer& trainer, RunDirectory& run) {
+  const auto newest = newest_checkpoint(run.files(), [&trainer](const std::filesystem::path& path) {
+    try {
+      trainer.restore(path);
+      return true;
+    } catch (const IoError& error) {
+      spdlog::warn("passing over a checkpoint: {}", error.what());
+      return false;
+    }
+  });
+  if (newest) {
+    spdlog::info("resuming at step {} from {}", newest->step, newest->path.string());
+  } else {
+    spdlog::info("no checkpoint to resume from: starting at step 0");
+  }
+  run.truncate_metrics_after(trainer.position().step);
+}
+
+/// The loop: steps, and at their times validations and checkpoints.
+class TrainingLoop {
+ public:
+  TrainingLoop(const Recipe& recipe, Trainer& trainer, RunDirectory& run)
+      : trainer_(trainer),
+        run_(run),
+        keep_(recipe.run.keep_checkpoints),
+        validate_every_(recipe.run.validate_every.steps(trainer.steps_per_epoch())),
+        checkpoint_every_(recipe.run.checkpoint_every.steps(trainer.steps_per_epoch())),
+        events_(run.files().tensorboard(), trainer.position().step),
+        bar_("training") {}
+
+  /// Until the training is finished or a signal comes; says why it ended.
+  std::string run(const StopSignals& signals) {
+    lap_start_ = Clock::now();
+    data::Loader loader = trainer_.make_loader();
+    std::int64_t saved_at = trainer_.position().step;
+    while (!trainer_.finished() && !signals.requested()) {
+      const nn::StepReport report = trainer_.step(loader);
+      const std::int64_t step = trainer_.position().step;
+      const bool last = step >= trainer_.total_steps();
+      show_progress();
+      if (step % validate_every_ == 0 || last) validate(report);
+      if (step % checkpoint_every_ == 0 || last || trainer_.finished()) {
+        save();
+        saved_at = step;
+      }
+    }
+    if (saved_at != trainer_.position().step) save();
+    bar_.finish(note());
+    if (!trainer_.finished()) return "signal";
+    return trainer_.position().step >= trainer_.total_steps() ? "finished" : "early stopping";
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void book_time() {
+    const auto now = Clock::now();
+    trainer_.add_seconds(std::chrono::duration<double>(now - lap_start_).count());
+    lap_start_ = now;
+  }
+
+  void save() {
+    book_time();
+    trainer_.save(checkpoint_path(run_.files(), trainer_.position().step));
+    run_.prune_checkpoints(keep_);
+  }
+
+  void validate(const nn::StepReport& report) {
+    const TrainingPosition& at = trainer_.position();
+    const double lr = trainer_.learning_rate();
+    last_ = trainer_.validate(data::Split::valid);
+    // The weights to keep come before the checkpoint that says they are kept: a kill in between
+    // repeats the validation, it never loses the weights.
+    if (trainer_.observe(*last_)) trainer_.save_model(best_model_path(run_.files()));
+    book_time();
+    MetricsLine line;
+    line.step = at.step;
+    line.epoch = static_cast<double>(at.step) / static_cast<double>(trainer_.steps_per_epoch());
+    line.seconds = at.seconds;
+    line.lr = lr;
+    line.train_loss = trainer_.take_mean_loss();
+    line.grad_norm = report.gradient_norm;
+    line.valid = *last_;
+    run_.append_metrics(to_json(line));
+    events_.scalar("train/loss", at.step, line.train_loss);
+    events_.scalar("train/lr", at.step, lr);
+    events_.scalar("valid/mae", at.step, last_->mae());
+    events_.flush();
+  }
+
+  std::string note() const {
+    const TrainingPosition& at = trainer_.position();
+    const std::string valid =
+        last_ ? fmt::format(", valid MAE {:.4g} {}", last_->mae(), last_->unit()) : "";
+    return fmt::format("step {}/{}{}", at.step, trainer_.total_steps(), valid);
+  }
+
+  void show_progress() {
+    bar_.update(
+        static_cast<double>(trainer_.position().step) / static_cast<double>(trainer_.total_steps()),
+        note());
+  }
+
+  Trainer& trainer_;
+  RunDirectory& run_;
+  std::int64_t keep_;
+  std::int64_t validate_every_;
+  std::int64_t checkpoint_every_;
+  EventWriter events_;
+  ProgressBar bar_;
+  Clock::time_point lap_start_;
+  std::optional<SplitScores> last_;
+};
+
+/// A resumed run keeps its recipe: another one would silently train something else.
+void check_same_recipe(const RunFiles& files, const Recipe& recipe) {
+  Recipe before = read_recipe(files.recipe());
+  before.run = recipe.run;  // where and how often: may change between restarts
+  if (before == recipe) return;
+  throw UserError(fmt::format(
+      "the recipe differs from the one that {} was started with; resume with that one ({}) or "
+      "train into another folder with -o",
+      files.root.string(), files.recipe().string()));
+}
+
+}  // namespace
+
+void run_training(const Recipe& recipe, const std::filesystem::path& output, bool resume) {
+  const data::Dataset dataset(recipe.data.path);
+  const auto device = make_device(recipe.run.device, static_cast<int>(recipe.run.threads));
+  Trainer trainer(recipe, dataset, *device);
+  RunDirectory run(output, resume ? RunDirectory::Mode::resume : RunDirectory::Mode::create);
+  if (resume) check_same_recipe(run.files(), recipe);
+  run.write_recipe(to_toml(recipe));
+  if (resume) resume_newest(trainer, run);
+
+  const StopSignals signals;
+  const std::string stopped_by = TrainingLoop(recipe, trainer, run).run(signals);
+  if (stopped_by == "signal") {
+    throw Interrupted(signals.signal(), fmt::format("stopped at step {}; go on with --resume -o {}",
+                                                    trainer.position().step, output.string()));
+  }
+  write_results(recipe, dataset, trainer, run, stopped_by);
+}
+
+}  // namespace moiety::apps

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs a build into a scratch folder, builds examples/ against it alone and trains with it:
+#   run.sh SOURCE BUILD MOIETY
+set -euo pipefail
+source=$1 build=$2 moiety=$3
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+cmake --install "$build" --prefix "$scratch/prefix" >/dev/null
+cmake -S "$source/examples" -B "$scratch/examples" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+  -DCMAKE_PREFIX_PATH="$scratch/prefix" -Wno-dev >/dev/null
+cmake --build "$scratch/examples" >/dev/null
+"$scratch/prefix/bin/moiety" --version
+"$moiety" prepare "$source/data/gap_gfn2.csv" -o "$scratch/gap.h5" --target gap_ev --split column
+"$scratch/examples/train_gcn" "$scratch/gap.h5" 1 | tee "$scratch/out"
+grep -q '^test MAE [0-9.]* eV$' "$scratch/out"
