@@ -20,7 +20,7 @@ struct LoaderOptions {
 
 /// One step's molecules on this rank, in parts, and its place in the sequence.
 struct LoadedBatch {
-  std::vector<GraphBatch> parts;
+  std::vector<GraphBatch> parts;      ///< none when this rank has no molecule in the step
   std::int64_t molecules = 0;         ///< on this rank, over all parts
   std::int64_t global_molecules = 0;  ///< on all ranks
   Cursor cursor;                      ///< of this batch

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/dataset_writer.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+
+#include "data/dataset_check.h"
+#include "data/file_seal.h"
+#include "data/hdf5_writer.h"
+#include "data/schema.h"
+#include "data/spool.h"
+#include "tensor/error.h"
+
+namespace moiety::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The last bin of the degree histogram also counts what is beyond.
+constexpr std::int64_t kMaxDegree = 1023;
+
+std::int64_t width(const std::vector<std::int32_t>& dims) { return std::ssize(dims); }
+
+/// Forces a file, or the names in a folder, onto the disk.
+void sync_to_disk(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool done = descriptor >= 0 && (fsync(descriptor) == 0 || errno == EINVAL);
+  const int error = errno;
+  if (descriptor >= 0) close(descriptor);
+  check<IoError>(done, path, ": cannot be written to the disk: ", std::strerror(error));
+}
+
+/// A file that is removed again unless it is put in its final place.
+class PartialFile {
+ public:
+  explicit PartialFile(const std::string& path) : final_(path), path_(path + ".partial") {}
+  ~PartialFile() {
+    if (!placed_) unlink(path_.c_str());
+  }
+  PartialFile(const PartialFile&) = delete;
+  PartialFile& operator=(const PartialFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  void place() {
+    sync_to_disk(path_);
+    check<IoError>(std::rename(path_.c_str(), final_.c_str()) == 0, final_,
+                   ": cannot be written: ", std::strerror(errno));
+    placed_ = true;
+    const fs::path folder = fs::path(final_).parent_path();
+    sync_to_disk(folder.empty() ? "." : folder.string());
+  }
+
+ private:
+  std::string final_;
+  std::string path_;
+  bool placed_ = false;
+};
+
+struct TargetMoments {
+  std::vector<double> mean;
+  std::vector<double> sd;
+};
+
+}  // namespace
+
+struct DatasetWriter::Impl {
+  explicit Impl(DatasetWriterOptions given)
+      : options(std::move(given)),
+        x_type(schema::feature_dtype(options.features.atom_dims)),
+        attr_type(schema::feature_dtype(options.features.bond_dims)) {
+    node_ptr.append(atoms);
+    edge_ptr.append(edges);
+  }
+
+  void append(const MoleculeRecord& molecule);
+  void append_features(Spool& spool, const std::vector<std::int32_t>& values, DType type);
+  void count_degrees(const MoleculeRecord& molecule);
+
+  TargetMoments target_moments(const std::vector<std::int64_t>& train);
+  template <class F>
+  void for_each_target_row(const std::vector<bool>& wanted, const F& f);
+
+  void write(Hdf5Writer& file, const SplitIndices& splits, const TargetMoments& moments);
+  void write_attributes(Hdf5Writer& file, const TargetMoments& moments) const;
+
+  std::int64_t target_count() const { return std::ssize(options.targets); }
+
+  DatasetWriterOptions options;
+  DType x_type;
+  DType attr_type;
+  Spool node_ptr{options.path}, edge_ptr{options.path}, x{options.path}, z{options.path};
+  Spool pos{options.path}, src{options.path}, dst{options.path}, attr{options.path};
+  Spool y{options.path}, smiles{options.path}, ids{options.path};
+  std::int64_t molecules = 0;
+  std::int64_t atoms = 0;
+  std::int64_t edges = 0;
+  std::vector<std::int64_t> degree_histogram;
+  std::vector<std::uint8_t> narrowed;  // scratch
+  std::vector<std::int64_t> degrees;   // scratch
+};
+
+void DatasetWriter::Impl::append_features(Spool& spool, const std::vector<std::int32_t>& values,
+                                          DType type) {
+  if (type == DType::i32) return spool.append(values);
+  narrowed.assign(values.begin(), values.end());
+  spool.append(narrowed);
+}
+
+void DatasetWriter::Impl::count_degrees(const MoleculeRecord& molecule) {
+  degrees.assign(molecule.z.size(), 0);
+  for (const std::int32_t atom : molecule.edge_dst) ++degrees[static_cast<std::size_t>(atom)];
+  for (const std::int64_t degree : degrees) {
+    const auto bin = static_cast<std::size_t>(std::min(degree, kMaxDegree));
+    if (bin >= degree_histogram.size()) degree_histogram.resize(bin + 1);
+    ++degree_histogram[bin];
+  }
+}
+
+void DatasetWriter::Impl::append(const MoleculeRecord& molecule) {
+  const auto problem =
+      problem::with_molecule(molecule, options.features, target_count(), options.positions);
+  check<UserError>(!problem, problem.value_or(""));
+  append_features(x, molecule.x, x_type);
+  z.append(molecule.z);
+  pos.append(molecule.pos);
+  src.append(molecule.edge_src);
+  dst.append(molecule.edge_dst);
+  append_features(attr, molecule.edge_attr, attr_type);
+  y.append(molecule.y);
+  smiles.append_text(molecule.smiles);
+  ids.append_text(molecule.id);
+  count_degrees(molecule);
+  ++molecules;
+  atoms += std::ssize(molecule.z);
+  edges += std::ssize(molecule.edge_src);
+  node_ptr.append(atoms);
+  edge_ptr.append(edges);
+}
+
+/// Calls f(t, value) for the targets that are there of the molecules wanted, in row order.
+template <class F>
+void DatasetWriter::Impl::for_each_target_row(const std::vector<bool>& wanted, const F& f) {
+  y.rewind();
+  std::vector<double> row(options.targets.size());
+  for (const bool in : wanted) {
+    y.read(std::as_writable_bytes(std::span(row)));
+    for (std::size_t t = 0; in && t < row.size(); ++t) {
+      if (!std::isnan(row[t])) f(t, row[t]);
+    }
+  }
+}
+
+/// Two passes: exact enough for energies, whose mean is far larger than their spread.
+TargetMoments DatasetWriter::Impl::target_moments(const std::vector<std::int64_t>& train) {
+  std::vector<bool> wanted(static_cast<std::size_t>(molecules));
+  for (const std::int64_t row : train) wanted[static_cast<std::size_t>(row)] = true;
+  const std::size_t targets = options.targets.size();
+  std::vector<double> count(targets);
+  TargetMoments out{std::vector<double>(targets), std::vector<double>(targets)};
+  for_each_target_row(wanted, [&](std::size_t t, double value) {
+    count[t] += 1;
+    out.mean[t] += value;
+  });
+  for (std::size_t t = 0; t < targets; ++t) out.mean[t] /= std::max(count[t], 1.0);
+  for_each_target_row(wanted, [&](std::size_t t, double value) {
+    out.sd[t] += (value - out.mean[t]) * (value - out.mean[t]);
+  });
+  for (std::size_t t = 0; t < targets; ++t) {
+    out.sd[t] = std::sqrt(out.sd[t] / std::max(count[t], 1.0));
+    if (!(out.sd[t] > 0)) out.sd[t] = 1;
+  }
+  return out;
+}
+
+void DatasetWriter::Impl::write(Hdf5Writer& file, const SplitIndices& splits,
+                                const TargetMoments& moments) {
+  for (const char* group : {"/graph", "/node", "/edge", "/target", "/meta", "/split"}) {
+    file.make_group(group);
+  }
+  const auto column = [&](const char* name, DType type, const Shape& shape, Spool& spool) {
+    spool.rewind();
+    file.write_column(name, type, shape, [&](std::span<std::byte> block) { spool.read(block); });
+  };
+  const auto texts = [&](const char* name, Spool& spool) {
+    spool.rewind();
+    file.write_texts(name, molecules, [&] { return spool.read_text(); });
+  };
+  const auto rows = [&](const char* name, const std::vector<std::int64_t>& values) {
+    auto rest = std::as_bytes(std::span(values));
+    file.write_column(name, DType::i64, {std::ssize(values)}, [&](std::span<std::byte> block) {
+      std::memcpy(block.data(), rest.data(), block.size());
+      rest = rest.subspan(block.size());
+    });
+  };
+  column(schema::kNodePtr, DType::i64, {molecules + 1}, node_ptr);
+  column(schema::kEdgePtr, DType::i64, {molecules + 1}, edge_ptr);
+  column(schema::kNodeX, x_type, {atoms, width(options.features.atom_dims)}, x);
+  column(schema::kNodeZ, DType::u8, {atoms}, z);
+  if (options.positions) column(schema::kNodePos, DType::f32, {atoms, 3}, pos);
+  column(schema::kEdgeSrc, DType::i32, {edges}, src);
+  column(schema::kEdgeDst, DType::i32, {edges}, dst);
+  column(schema::kEdgeAttr, attr_type, {edges, width(options.features.bond_dims)}, attr);
+  column(schema::kTargetY, DType::f64, {molecules, target_count()}, y);
+  rows(schema::kTrain, splits.train);
+  rows(schema::kValid, splits.valid);
+  rows(schema::kTest, splits.test);
+  texts(schema::kSmiles, smiles);
+  texts(schema::kIds, ids);
+  write_attributes(file, moments);
+}
+
+void DatasetWriter::Impl::write_attributes(Hdf5Writer& file, const TargetMoments& moments) const {
+  const auto integers = [](const std::vector<std::int32_t>& values) {
+    return std::vector<std::int64_t>(values.begin(), values.end());
+  };
+  std::vector<std::string> names, units, tasks;
+  for (const TargetSpec& target : options.targets) {
+    names.push_back(target.name);
+    units.push_back(target.unit);
+    tasks.push_back(target.task);
+  }
+  file.set_attribute("/", "schema", std::string(schema::kName));
+  file.set_attribute("/", "schema_version", schema::kVersion);
+  file.set_attribute("/", "featuriser", options.features.featuriser);
+  file.set_attribute("/", "atom_dims", integers(options.features.atom_dims));
+  file.set_attribute("/", "bond_dims", integers(options.features.bond_dims));
+  file.set_attribute("/", "degree_histogram", degree_histogram);
+  file.set_attribute("/", "target_mean", moments.mean);
+  file.set_attribute("/", "target_sd", moments.sd);
+  file.set_attribute("/", "source", options.source);
+  file.set_attribute("/", "source_hash", options.source_hash);
+  file.set_attribute(schema::kTargetY, "names", names);
+  file.set_attribute(schema::kTargetY, "units", units);
+  file.set_attribute(schema::kTargetY, "tasks", tasks);
+}
+
+DatasetWriter::DatasetWriter(DatasetWriterOptions options) {
+  const auto problem = problem::with_schema(options.features, options.targets);
+  check<UserError>(!problem, options.path, ": ", problem.value_or(""));
+  impl_ = std::make_unique<Impl>(std::move(options));
+}
+
+DatasetWriter::~DatasetWriter() = default;
+
+void DatasetWriter::append(const MoleculeRecord& molecule) {
+  check(impl_ != nullptr, "append to a data set that is finished");
+  impl_->append(molecule);
+}
+
+std::int64_t DatasetWriter::size() const { return impl_ ? impl_->molecules : 0; }
+
+void DatasetWriter::finish(const SplitIndices& splits) {
+  check(impl_ != nullptr, "finish of a data set that is finished");
+  const std::string& path = impl_->options.path;
+  check<UserError>(impl_->molecules > 0, path, ": there are no molecules to write");
+  const auto problem =
+      problem::with_splits(splits.train, splits.valid, splits.test, impl_->molecules);
+  check<UserError>(!problem, path, ": ", problem.value_or(""));
+  PartialFile partial(path);
+  Hdf5Writer file(partial.path());
+  impl_->write(file, splits, impl_->target_moments(splits.train));
+  file.close();
+  write_seal(partial.path(), file.columns());
+  partial.place();
+  impl_.reset();
+}
+
+}  // namespace moiety::data

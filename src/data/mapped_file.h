@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace moiety::data {
+
+/// A regular file, mapped read-only for as long as this lives. Pages are read on first touch and
+/// dropped by the system when it needs the memory.
+class MappedFile {
+ public:
+  /// Throws IoError when the file is missing, unreadable or not a regular file.
+  explicit MappedFile(const std::string& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+  /// Throws IoError when the file's size or time of change is not what it was when it was mapped:
+  /// a look past the end of a file that shrank would end the program.
+  void check_unchanged() const;
+
+  /// Asks the system to read [offset, offset + bytes) soon. A hint: never fails.
+  void prefetch(std::int64_t offset, std::int64_t bytes) const;
+
+ private:
+  std::string path_;
+  int descriptor_ = -1;
+  std::span<const std::byte> bytes_;
+  std::int64_t changed_ns_ = 0;
+};
+
+}  // namespace moiety::data
