@@ -22,16 +22,16 @@ struct MoleculeRecord {
 
 /// What the categorical columns of a featuriser mean: the number of classes of each.
 struct FeatureSchema {
-  std::string featuriser;                ///< name and version, "ogb-1.3.6"
-  std::vector<std::int32_t> atom_dims;   ///< [Fx]
-  std::vector<std::int32_t> bond_dims;   ///< [Fe]
+  std::string featuriser;               ///< name and version, "ogb-1.3.6"
+  std::vector<std::int32_t> atom_dims;  ///< [Fx]
+  std::vector<std::int32_t> bond_dims;  ///< [Fe]
 };
 
 /// One target column.
 struct TargetSpec {
   std::string name;
-  std::string unit;                   ///< "" when unknown
-  std::string task = "regression";    ///< regression, binary or multilabel
+  std::string unit;                 ///< "" when unknown
+  std::string task = "regression";  ///< regression, binary or multilabel
 };
 
 }  // namespace moiety::data
