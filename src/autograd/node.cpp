@@ -12,6 +12,8 @@ const Variable& RuleContext::input(int i) const {
   return saved;
 }
 
+int RuleContext::input_count() const { return static_cast<int>(node_->input_count()); }
+
 const Shape& RuleContext::input_shape(int i) const {
   return node_->input_shapes_[static_cast<std::size_t>(i)];
 }
@@ -100,7 +102,7 @@ void Node::release() {
   rule_ = nullptr;
 }
 
-bool any_requires_grad(std::initializer_list<Variable> inputs) {
+bool any_requires_grad(std::span<const Variable> inputs) {
   for (const Variable& input : inputs) {
     if (input.requires_grad()) return true;
   }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "autograd/grad_mode.h"
@@ -22,6 +23,7 @@ class RuleContext {
 
   /// Input number i; throws Error when record() did not save it.
   const Variable& input(int i) const;
+  int input_count() const;
   /// The shape of input i, saved or not.
   const Shape& input_shape(int i) const;
   /// Output number i, still connected to the graph so that rules can be differentiated.
@@ -98,7 +100,7 @@ class Node {
   bool released_ = false;
 };
 
-bool any_requires_grad(std::initializer_list<Variable> inputs);
+bool any_requires_grad(std::span<const Variable> inputs);
 Variable make_recorded(const char* name, std::vector<Variable> inputs, Tensor output, Saved saved,
                        Rule rule);
 Variables make_recorded(const char* name, std::vector<Variable> inputs, std::vector<Tensor> outputs,
@@ -109,17 +111,24 @@ Variables make_recorded(const char* name, std::vector<Variable> inputs, std::vec
 ///   return record("exp", {x}, out, {.outputs = kAll},
 ///                 [](const RuleContext& c) -> Variables { return {mul(c.grad(), c.output())}; });
 template <std::invocable<const RuleContext&> R>
+Variable record(const char* name, std::span<const Variable> inputs, Tensor output, Saved saved,
+                R&& rule) {
+  if (!grad_enabled() || !any_requires_grad(inputs)) return Variable(std::move(output));
+  return make_recorded(name, {inputs.begin(), inputs.end()}, std::move(output), saved,
+                       Rule(std::forward<R>(rule)));
+}
+template <std::invocable<const RuleContext&> R>
 Variable record(const char* name, std::initializer_list<Variable> inputs, Tensor output,
                 Saved saved, R&& rule) {
-  if (!grad_enabled() || !any_requires_grad(inputs)) return Variable(std::move(output));
-  return make_recorded(name, inputs, std::move(output), saved, Rule(std::forward<R>(rule)));
+  return record(name, std::span(inputs.begin(), inputs.size()), std::move(output), saved,
+                std::forward<R>(rule));
 }
 
 /// The same for operations with several outputs.
 template <std::invocable<const RuleContext&> R>
 Variables record_many(const char* name, std::initializer_list<Variable> inputs,
                       std::vector<Tensor> outputs, Saved saved, R&& rule) {
-  if (!grad_enabled() || !any_requires_grad(inputs)) {
+  if (!grad_enabled() || !any_requires_grad({inputs.begin(), inputs.size()})) {
     Variables out;
     for (Tensor& t : outputs) out.emplace_back(std::move(t));
     return out;
