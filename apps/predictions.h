@@ -20,10 +20,12 @@ struct Predictions {
 };
 
 /// CSV (RFC 4180): id, smiles and, for one target, target and prediction; for several, the pair
-/// `NAME` and `NAME prediction` of each. NaN is an empty field. Throws Error when the sizes differ.
+/// `NAME` and `NAME prediction` of each. NaN is an empty field; predictions have 8 digits, all that
+/// f32 knows. Throws Error when the sizes differ.
 std::string to_csv(const Predictions& predictions);
 
-/// Reads what to_csv wrote. Throws IoError naming the file and the row that does not fit.
+/// Reads what to_csv wrote. Throws UserError naming the file and the row or
+/// column that does not fit.
 Predictions read_predictions(const std::filesystem::path& file);
 
 }  // namespace moiety::apps

@@ -7,22 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/span.h"
+
 namespace moiety::apps {
-
-/// A stretch of training, written "500 steps" or "2 epochs".
-struct Span {
-  enum class Unit : std::uint8_t { steps, epochs };
-  double count = 0;
-  Unit unit = Unit::steps;
-
-  /// The same stretch in optimizer steps, rounded to the nearest; at least 1 unless count is 0.
-  std::int64_t steps(std::int64_t steps_per_epoch) const;
-  bool operator==(const Span&) const = default;
-};
-
-/// "500 steps", "1 epoch", "0.5 epochs" into a Span. Throws UserError for any other text.
-Span parse_span(std::string_view text);
-std::string to_string(const Span& span);
 
 // The fields below hold the defaults. What each means and which values it takes is said once, in
 // recipe_keys.cpp; every Recipe that was read has passed those checks.
@@ -85,7 +72,7 @@ struct TrainRecipe {
 
 struct DistRecipe {
   std::string strategy = "ddp";
-  bool deterministic = true;
+  bool deterministic = false;
   bool operator==(const DistRecipe&) const = default;
 };
 

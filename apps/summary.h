@@ -6,31 +6,17 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "apps/machine.h"
 #include "apps/metrics.h"
 
 namespace moiety::apps {
-
-/// The machine and the program that a run was made with.
-struct Environment {
-  std::string version;  ///< of moiety
-  std::string host;
-  std::string system;  ///< kernel and its release
-  std::string cpu;     ///< the model's name
-  int cores = 0;       ///< usable by this process
-  std::string vector_width;
-  std::int64_t memory_bytes = 0;
-};
-
-/// This machine.
-Environment describe_environment();
-nlohmann::json to_json(const Environment& environment);
 
 /// What a run amounts to: summary.json.
 struct Summary {
   std::string name;                            ///< the headline of the report
   std::string model;                           ///< "gcn, 5 layers of 128"
   std::map<std::string, SplitScores> metrics;  ///< by split: train, valid, test
-  /// By name, then split: "mean predictor" -> test -> scores. Shown beside the model's.
+  /// By name, then split: "mean_predictor" -> "test" -> scores. Shown beside the model's.
   std::map<std::string, std::map<std::string, SplitScores>> baselines;
   std::map<std::string, std::int64_t> molecules;  ///< by split
   double seconds = 0;                             ///< of training, over all restarts
@@ -43,7 +29,7 @@ struct Summary {
   std::string device;
   int threads = 0;
   std::string stopped_by;  ///< "finished", "early stopping", "signal"
-  Environment environment;
+  Machine machine;
 };
 
 /// metrics.test.mae and so on; baseline.<name>.test.mae.
