@@ -52,8 +52,8 @@ GraphModel::GraphModel(Initializer& init, const GraphModelConfig& config)
             &add_module<GinConv>(name, init, width, width, config_.activation, config_.norm));
         break;
       case ConvKind::gine:
-        convs_.push_back(
-            &add_module<GineConv>(name, init, width, width, config_.bond_dims, config_.norm));
+        convs_.push_back(&add_module<GineConv>(name, init, width, width, config_.bond_dims,
+                                               config_.activation, config_.norm));
         break;
     }
     norms_.push_back(&add_module<Norm>("norm." + std::to_string(i), init, config_.norm, width));
