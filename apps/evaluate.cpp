@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/commands.h"
+#include "apps/evaluation.h"
+#include "apps/metrics.h"
+#include "apps/trained_model.h"
+
+namespace moiety::apps {
+namespace {
+
+struct EvaluateArguments {
+  std::string run;
+  std::string data;
+  std::string split = "test";
+  int threads = 0;
+  std::string device = "auto";
+  bool json = false;
+};
+
+void print_scores(const SplitScores& scores) {
+  for (const TargetScores& target : scores.targets) {
+    fmt::print("{:<20} MAE {:.5g} {}   RMSE {:.5g}   R2 {:.5f}   {} molecules\n", target.name,
+               target.scores.mae, target.unit, target.scores.rmse, target.scores.r2,
+               target.scores.molecules);
+  }
+}
+
+void evaluate(const EvaluateArguments& arguments) {
+  const auto device = make_device(arguments.device, arguments.threads);
+  const TrainedModel trained = load_model_of(arguments.run, *device);
+  const data::Dataset dataset(arguments.data);
+  check_features(trained.spec, dataset.info().features, arguments.data);
+  const auto rows = dataset.split(data::parse_split(arguments.split));
+  check<UserError>(!rows.empty(), arguments.data, " has no molecules in its ", arguments.split,
+                   " split");
+  const auto columns = target_columns(trained.spec, dataset.info());
+  const Predictions predictions = predict_rows(*trained.model, trained.spec, dataset, rows,
+                                               columns, /*names=*/false, *device);
+  const SplitScores scores = score(predictions, trained.spec.units);
+  if (arguments.json) {
+    fmt::print("{}\n", to_json(scores).dump(2));
+  } else {
+    print_scores(scores);
+  }
+}
+
+}  // namespace
+
+void add_evaluate(CLI::App& app) {
+  auto arguments = std::make_shared<EvaluateArguments>();
+  CLI::App* command = app.add_subcommand("evaluate", "Score a trained model on a data set");
+  command->add_option("run", arguments->run, "Run directory, or a checkpoint file")->required();
+  command->add_option("data", arguments->data, "Data set made by `moiety prepare`")->required();
+  command->add_option("--split", arguments->split, "train, valid or test")->capture_default_str();
+  command->add_option("--device", arguments->device, "auto, cpu or cuda:N")->capture_default_str();
+  command->add_option("--threads", arguments->threads, "CPU threads; 0 = one a core");
+  command->add_flag("--json", arguments->json, "Print JSON");
+  command->callback([arguments] { evaluate(*arguments); });
+}
+
+}  // namespace moiety::apps
