@@ -7,10 +7,10 @@
 
 #include <algorithm>
 
-#include "apps/atomic_file.h"
 #include "apps/recipe_keys.h"
 #include "apps/recipe_values.h"
 #include "apps/suggest.h"
+#include "apps/text_file.h"
 #include "tensor/error.h"
 
 namespace moiety::apps {

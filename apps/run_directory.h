@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/atomic_file.h"
 #include "apps/predictions.h"
+#include "apps/text_file.h"
 
 namespace moiety::apps {
 

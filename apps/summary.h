@@ -16,7 +16,7 @@ struct Summary {
   std::string name;                            ///< the headline of the report
   std::string model;                           ///< "gcn, 5 layers of 128"
   std::map<std::string, SplitScores> metrics;  ///< by split: train, valid, test
-  /// By name, then split: "mean_predictor" -> "test" -> scores. Shown beside the model's.
+  /// By name, then split: "mean predictor" -> "test" -> scores. Shown beside the model's.
   std::map<std::string, std::map<std::string, SplitScores>> baselines;
   std::map<std::string, std::int64_t> molecules;  ///< by split
   double seconds = 0;                             ///< of training, over all restarts

@@ -11,9 +11,6 @@ namespace moiety::apps {
 /// the old content or the new one, whatever happens between. Throws IoError naming the path.
 void write_atomically(const std::filesystem::path& path, std::string_view content);
 
-/// The name that write_atomically uses until the rename: `path` with ".tmp" behind it.
-std::filesystem::path temporary_path(const std::filesystem::path& path);
-
 /// The whole file. Throws IoError naming the path.
 std::string read_file(const std::filesystem::path& path);
 
