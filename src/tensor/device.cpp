@@ -19,7 +19,7 @@ class CpuDevice final : public Device {
   const Stream& stream(StreamRole) const override { return stream_; }
   CachingAllocator& allocator() override { return allocator_; }
   void copy_bytes(void* to, const void* from, std::size_t bytes, const Stream&) override {
-    if (bytes > 0) std::memcpy(to, from, bytes);
+    if (bytes > 0) std::memmove(to, from, bytes);
   }
   void fill_zero(void* to, std::size_t bytes, const Stream&) override {
     if (bytes > 0) std::memset(to, 0, bytes);

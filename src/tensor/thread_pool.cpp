@@ -29,11 +29,14 @@ void pause() {
 
 }  // namespace
 
-/// The parallel region under way. Plain members are written by the caller while no worker is in the
-/// region, and published by `epoch`; `running` says when the last worker has left it. Both are
-/// sequentially consistent: a wait must not miss a notify. Counters that different threads hammer
-/// have cache lines of their own.
+/// The parallel region under way. `gate` is open during a region and counts the workers inside.
+/// Plain members are written only while it is closed and nobody is inside, so a worker may come
+/// late, into whichever region is open then, or not at all: a region never waits for a worker that
+/// the system has not scheduled. Gate and epoch are sequentially consistent: a wait must not miss a
+/// notify. Counters that different threads hammer have cache lines of their own.
 struct ThreadPool::Region {
+  static constexpr std::uint32_t kOpen = 1u << 31;
+
   std::mutex callers;  // one region at a time
   Invoke invoke = nullptr;
   const void* task = nullptr;
@@ -43,13 +46,46 @@ struct ThreadPool::Region {
   std::exception_ptr error;
   std::int64_t error_task = 0;
   std::atomic<bool> stop{false};
-  alignas(64) std::atomic<std::uint32_t> epoch{0};
-  alignas(64) std::atomic<int> running{0};
+  alignas(64) std::atomic<std::uint32_t> epoch{0};  // regions so far: workers wait for the next
+  alignas(64) std::atomic<std::uint32_t> gate{0};
   alignas(64) std::atomic<std::int64_t> next{0};
 
+  void open();
+  void close();
+  bool enter();
+  void leave();
   void drain();
-  void wait_for_workers();
 };
+
+void ThreadPool::Region::open() {
+  gate.store(kOpen);
+  epoch.fetch_add(1);
+  epoch.notify_all();
+}
+
+/// Returns when the workers inside have left.
+void ThreadPool::Region::close() {
+  std::uint32_t inside = gate.fetch_and(~kOpen) & ~kOpen;
+  for (int spin = 0; inside != 0; ++spin, inside = gate.load()) {
+    if (spin < kSpins) {
+      pause();
+    } else {
+      gate.wait(inside);
+    }
+  }
+}
+
+bool ThreadPool::Region::enter() {
+  std::uint32_t seen = gate.load();
+  while ((seen & kOpen) != 0) {
+    if (gate.compare_exchange_weak(seen, seen + 1)) return true;
+  }
+  return false;
+}
+
+void ThreadPool::Region::leave() {
+  if (gate.fetch_sub(1) == 1) gate.notify_one();  // closed, and the last one out
+}
 
 /// Claims tasks until none is left. Tasks are claimed in order, so every task below a failed one
 /// has been claimed before it: the lowest failure is the same whatever the timing.
@@ -68,14 +104,6 @@ void ThreadPool::Region::drain() {
       }
     }
   }
-}
-
-void ThreadPool::Region::wait_for_workers() {
-  for (int spin = 0; spin < kSpins; ++spin) {
-    if (running.load() == 0) return;
-    pause();
-  }
-  for (int left = running.load(); left != 0; left = running.load()) running.wait(left);
 }
 
 ThreadPool::ThreadPool(int threads) : region_(std::make_unique<Region>()) {
@@ -112,13 +140,11 @@ void ThreadPool::run_erased(std::int64_t count, Invoke invoke, const void* task)
   region.count = count;
   region.grad_enabled = state.grad_enabled;
   region.next.store(0, std::memory_order_relaxed);
-  region.running.store(static_cast<int>(workers_.size()));
-  region.epoch.fetch_add(1);
-  region.epoch.notify_all();
+  region.open();
   state.in_parallel = true;
   region.drain();
   state.in_parallel = false;
-  region.wait_for_workers();
+  region.close();
   if (region.error) std::rethrow_exception(std::exchange(region.error, nullptr));
 }
 
@@ -133,9 +159,10 @@ void ThreadPool::work(int lane) {
     region.epoch.wait(seen);
     seen = region.epoch.load();
     if (region.stop.load()) return;
+    if (!region.enter()) continue;
     state.grad_enabled = region.grad_enabled;
     region.drain();
-    if (region.running.fetch_sub(1) == 1) region.running.notify_one();
+    region.leave();
   }
 }
 
