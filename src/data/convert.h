@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "data/dataset_info.h"
+#include "data/molecule_record.h"
+#include "data/row_source.h"
+
+namespace moiety::data {
+
+/// Why a row was left out: a few words for counting, and the whole reason in one line.
+struct Rejection {
+  std::string kind;
+  std::string reason;
+};
+
+/// What a row became: a molecule, or the reason why not.
+struct ConvertedRow {
+  std::optional<MoleculeRecord> molecule;
+  Rejection rejection;
+  std::uint64_t fingerprint = 0;  ///< equal for the same molecule, however it was written
+  std::string scaffold;           ///< when asked for
+  std::optional<Split> split;     ///< label of the split column, when there is one
+};
+
+struct ConvertOptions {
+  std::span<const TargetSpec> targets;  ///< [T]
+  bool scaffold = false;
+  bool split_column = false;
+};
+
+/// Turns one row into a molecule with its targets. A target that is missing is NaN; a row is
+/// rejected when it cannot be read, a cell is no number or no class (0 or 1), nothing is known of
+/// it (multilabel tasks excepted), or its SMILES is no molecule. Any number of threads may call it.
+ConvertedRow convert_row(const SourceRow& row, const ConvertOptions& options);
+
+}  // namespace moiety::data

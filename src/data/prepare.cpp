@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/prepare.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "data/checksum.h"
+#include "data/convert.h"
+#include "data/dataset_writer.h"
+#include "data/featurize.h"
+#include "data/rejects.h"
+#include "tensor/error.h"
+#include "tensor/thread_pool.h"
+
+namespace moiety::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kBlockRows = 4096;  // read, converted and written together
+constexpr std::size_t kTaskRows = 16;     // of them one task of the pool
+
+void check_targets(const std::vector<TargetSpec>& targets) {
+  for (std::size_t t = 0; t < targets.size(); ++t) {
+    const TargetSpec& target = targets[t];
+    check<UserError>(
+        target.task == "regression" || target.task == "binary" || target.task == "multilabel",
+        "task '", target.task, "' is not known; use regression, binary or multilabel");
+    check<UserError>(target.task == targets.front().task,
+                     "targets of different tasks do not fit into one data set");
+    for (std::size_t other = 0; other < t; ++other) {
+      check<UserError>(targets[other].name != target.name, "target '", target.name,
+                       "' is named twice");
+    }
+  }
+  check<UserError>(targets.size() <= 1 || targets.front().task != "binary",
+                   "a binary task has one target; use multilabel for ", targets.size());
+}
+
+void check_files(const PrepareOptions& options) {
+  check<UserError>(!options.sources.empty(), "there is no source to prepare");
+  for (const fs::path& source : options.sources) {
+    check<UserError>(fs::exists(source), "there is no file ", source.string());
+  }
+  const fs::path folder = options.output.parent_path();
+  check<UserError>(folder.empty() || fs::is_directory(folder), "there is no folder ",
+                   folder.string(), " for ", options.output.filename().string(), "; make it first");
+  check<UserError>(
+      !fs::exists(options.output) || (options.overwrite && fs::is_regular_file(options.output)),
+      options.output.string(), " exists; choose another name or say that it may be overwritten");
+}
+
+std::string source_names(const std::vector<fs::path>& sources) {
+  std::string names;
+  for (const fs::path& source : sources) {
+    names += (names.empty() ? "" : ", ") + source.filename().string();
+  }
+  return names;
+}
+
+/// The checksum of each source.
+std::string source_checksums(const std::vector<fs::path>& sources) {
+  std::string sums;
+  for (const fs::path& source : sources) {
+    sums += (sums.empty() ? "" : " ") + file_checksum(source.string());
+  }
+  return sums;
+}
+
+/// Opens every source before any is read, so that a wrong column is reported at once.
+std::vector<std::unique_ptr<RowSource>> open_sources(const PrepareOptions& options) {
+  SourceColumns columns = {.smiles = options.smiles_column,
+                           .id = options.id_column,
+                           .targets = {},
+                           .split = options.split_column,
+                           .delimiter = options.delimiter};
+  for (const TargetSpec& target : options.targets) columns.targets.push_back(target.name);
+  std::vector<std::unique_ptr<RowSource>> sources;
+  for (const fs::path& path : options.sources) sources.push_back(open_source(path, columns));
+  return sources;
+}
+
+/// How many are not the first of their kind.
+std::int64_t count_duplicates(std::vector<std::uint64_t> fingerprints) {
+  std::sort(fingerprints.begin(), fingerprints.end());
+  const auto end = std::unique(fingerprints.begin(), fingerprints.end());
+  return fingerprints.end() - end;
+}
+
+class Conversion {
+ public:
+  Conversion(const PrepareOptions& options, DatasetWriter& writer, Rejects& rejects,
+             std::function<void(const PrepareProgress&)> progress)
+      : options_(options),
+        writer_(writer),
+        rejects_(rejects),
+        progress_(std::move(progress)),
+        pool_(options.threads),
+        convert_{options.targets, options.split.kind == SplitPlan::Kind::scaffold,
+                 options.split.kind == SplitPlan::Kind::column} {
+    for (const fs::path& source : options.sources) {
+      state_.total_bytes += static_cast<std::int64_t>(fs::file_size(source));
+    }
+  }
+
+  void convert(const fs::path& path, RowSource& source) {
+    const std::int64_t bytes_before = state_.bytes;
+    for (bool more = true; more;) {
+      std::size_t rows = 0;
+      while (rows < kBlockRows && (more = source.next(rows_[rows]))) ++rows;
+      convert_block(rows);
+      for (std::size_t i = 0; i < rows; ++i) store(path, rows_[i], std::move(converted_[i]));
+      state_.bytes = bytes_before + source.bytes_read();
+      state_.rejected = rejects_.count();
+      if (progress_) progress_(state_);
+    }
+  }
+
+  SplitIndices split() const {
+    const SplitPlan& plan = options_.split;
+    switch (plan.kind) {
+      case SplitPlan::Kind::random:
+        return random_split(state_.molecules, plan.seed, plan.fractions);
+      case SplitPlan::Kind::scaffold:
+        return scaffold_split(scaffolds_, plan.fractions);
+      case SplitPlan::Kind::column:
+        return label_split(labels_);
+      case SplitPlan::Kind::file:
+        return rows_to_molecules(read_split_file(plan.file), molecule_of_row_, plan.file);
+    }
+    throw Error("unknown way to split");
+  }
+
+  std::int64_t rows() const { return std::ssize(molecule_of_row_); }
+  std::int64_t molecules() const { return state_.molecules; }
+  std::int64_t duplicates() const { return count_duplicates(fingerprints_); }
+
+ private:
+  void convert_block(std::size_t rows) {
+    const std::size_t tasks = (rows + kTaskRows - 1) / kTaskRows;
+    pool_.run(static_cast<std::int64_t>(tasks), [&](std::int64_t task) {
+      const std::size_t begin = static_cast<std::size_t>(task) * kTaskRows;
+      for (std::size_t i = begin; i < std::min(rows, begin + kTaskRows); ++i) {
+        converted_[i] = convert_row(rows_[i], convert_);
+      }
+    });
+  }
+
+  void store(const fs::path& path, const SourceRow& row, ConvertedRow&& converted) {
+    molecule_of_row_.push_back(-1);
+    if (!converted.molecule) {
+      rejects_.add(path, row, converted.rejection);
+      return;
+    }
+    writer_.append(*converted.molecule);
+    molecule_of_row_.back() = state_.molecules++;
+    fingerprints_.push_back(converted.fingerprint);
+    if (convert_.scaffold) scaffolds_.push_back(std::move(converted.scaffold));
+    if (convert_.split_column) labels_.push_back(converted.split);
+  }
+
+  const PrepareOptions& options_;
+  DatasetWriter& writer_;
+  Rejects& rejects_;
+  std::function<void(const PrepareProgress&)> progress_;
+  ThreadPool pool_;
+  ConvertOptions convert_;
+  PrepareProgress state_;
+  std::vector<SourceRow> rows_{kBlockRows};
+  std::vector<ConvertedRow> converted_{kBlockRows};
+  std::vector<std::int64_t> molecule_of_row_;
+  std::vector<std::uint64_t> fingerprints_;
+  std::vector<std::string> scaffolds_;
+  std::vector<std::optional<Split>> labels_;
+};
+
+}  // namespace
+
+PrepareReport prepare(const PrepareOptions& options,
+                      const std::function<void(const PrepareProgress&)>& progress) {
+  check_targets(options.targets);
+  check_files(options);
+  auto sources = open_sources(options);
+  Rejects rejects(options.output.string() + ".rejects.csv");
+  DatasetWriterOptions file = {.path = options.output.string(),
+                               .features = ogb_schema(),
+                               .targets = options.targets,
+                               .source = source_names(options.sources),
+                               .source_hash = source_checksums(options.sources)};
+  DatasetWriter writer(std::move(file));
+  Conversion conversion(options, writer, rejects, progress);
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    conversion.convert(options.sources[i], *sources[i]);
+  }
+  check<UserError>(conversion.molecules() > 0, "none of the ", conversion.rows(), " rows of ",
+                   source_names(options.sources), " is usable; see ", rejects.path().string());
+  const SplitIndices splits = conversion.split();
+  writer.finish(splits);
+  return {.rows = conversion.rows(),
+          .molecules = conversion.molecules(),
+          .duplicates = conversion.duplicates(),
+          .rejected = rejects.count(),
+          .rejected_by_kind = rejects.by_kind(),
+          .rejects_file = rejects.path(),
+          .train = std::ssize(splits.train),
+          .valid = std::ssize(splits.valid),
+          .test = std::ssize(splits.test)};
+}
+
+}  // namespace moiety::data
