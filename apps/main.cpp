@@ -6,12 +6,14 @@
 
 #include "apps/commands.h"
 #include "apps/console.h"
+#include "apps/interrupted.h"
 #include "tensor/error.h"
 
 namespace {
 
 constexpr int kFailure = 1;
 constexpr int kUserMistake = 2;
+constexpr int kSignal = 128;  // plus the signal's number, as shells report it
 
 int run(int argc, char** argv) {
   CLI::App app("Trains molecular graph networks.", "moiety");
@@ -22,6 +24,13 @@ int run(int argc, char** argv) {
            " --help'\n";
   });
   moiety::apps::add_prepare(app);
+  moiety::apps::add_train(app);
+  moiety::apps::add_predict(app);
+  moiety::apps::add_evaluate(app);
+  moiety::apps::add_inspect(app);
+  moiety::apps::add_report(app);
+  moiety::apps::add_recipe(app);
+  moiety::apps::add_devices(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -38,6 +47,9 @@ int main(int argc, char** argv) {
   } catch (const moiety::UserError& error) {
     moiety::apps::print_error(error.what());
     return kUserMistake;
+  } catch (const moiety::apps::Interrupted& stop) {
+    moiety::apps::print_error(stop.what());
+    return kSignal + stop.signal();
   } catch (const std::exception& error) {
     moiety::apps::print_error(error.what());
     return kFailure;

@@ -41,6 +41,7 @@ class Trainer {
   const TrainingPosition& position() const { return position_; }
   const ModelSpec& spec() const { return spec_; }
   const nn::GraphModel& model() const { return *model_; }
+  Device& device() const { return device_; }
   double learning_rate() const { return schedule_->lr(position_.step); }
   bool finished() const;
 

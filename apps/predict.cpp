@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <memory>
+#include <numeric>
+
+#include "apps/commands.h"
+#include "apps/console.h"
+#include "apps/evaluation.h"
+#include "apps/prediction_table.h"
+#include "apps/text_file.h"
+#include "apps/trained_model.h"
+#include "data/collate.h"
+#include "data/convert.h"
+#include "data/featurize.h"
+#include "data/row_source.h"
+
+namespace moiety::apps {
+namespace {
+
+struct PredictArguments {
+  std::string run;
+  std::string input;
+  std::string output;
+  std::string smiles;
+  std::string id;
+  int threads = 0;
+  std::string device = "auto";
+};
+
+/// Rows that are converted and predicted at a time: memory stays bounded for any input.
+constexpr std::size_t kRowsAtATime = 4096;
+
+std::vector<data::ConvertedRow> convert(const std::vector<data::SourceRow>& rows, Device& device) {
+  std::vector<data::ConvertedRow> out(rows.size());
+  device.stream().pool().run(static_cast<std::int64_t>(rows.size()), [&](std::int64_t i) {
+    const auto at = static_cast<std::size_t>(i);
+    out[at] = data::convert_row(rows[at], {});
+  });
+  return out;
+}
+
+/// Appends one line a row, in order; a row that is no molecule gets its reason in place of numbers.
+void predict_block(const TrainedModel& trained, const std::vector<data::SourceRow>& rows,
+                   Device& device, PredictionTable& table) {
+  std::vector<data::ConvertedRow> converted = convert(rows, device);
+  std::vector<data::MoleculeRecord> molecules;
+  for (data::ConvertedRow& row : converted) {
+    if (row.molecule) molecules.push_back(std::move(*row.molecule));
+  }
+  const auto parts = data::collate_parts(molecules, data::ogb_schema(), 0, kNodesPerPart, device);
+  const auto values = predict_parts(*trained.model, trained.spec.scaler(), parts);
+  const std::size_t width = trained.spec.targets.size();
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (converted[i].molecule) {
+      table.add(rows[i].id, rows[i].smiles, std::span(values).subspan(next * width, width), "");
+      ++next;
+    } else {
+      table.add(rows[i].id, rows[i].smiles, {}, converted[i].rejection.reason);
+    }
+  }
+}
+
+void predict_text(const TrainedModel& trained, const PredictArguments& arguments, Device& device,
+                  PredictionTable& table) {
+  check_features(trained.spec, data::ogb_schema(), arguments.input);
+  const auto source = data::open_source(
+      arguments.input,
+      {.smiles = arguments.smiles, .id = arguments.id, .targets = {}, .split = ""});
+  std::vector<data::SourceRow> rows;
+  data::SourceRow row;
+  bool more = true;
+  while (more) {
+    more = source->next(row);
+    if (more) rows.push_back(std::move(row));
+    if (!rows.empty() && (!more || rows.size() == kRowsAtATime)) {
+      predict_block(trained, rows, device, table);
+      rows.clear();
+    }
+  }
+}
+
+void predict_dataset(const TrainedModel& trained, const PredictArguments& arguments, Device& device,
+                     PredictionTable& table) {
+  const data::Dataset dataset(arguments.input);
+  check_features(trained.spec, dataset.info().features, arguments.input);
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(dataset.size()));
+  std::iota(rows.begin(), rows.end(), 0);
+  const Predictions predictions =
+      predict_rows(*trained.model, trained.spec, dataset, rows, {}, /*names=*/true, device);
+  const std::size_t width = trained.spec.targets.size();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    table.add(predictions.id[i], predictions.smiles[i],
+              std::span(predictions.prediction).subspan(i * width, width), "");
+  }
+}
+
+void predict(const PredictArguments& arguments) {
+  const auto device = make_device(arguments.device, arguments.threads);
+  const TrainedModel trained = load_model_of(arguments.run, *device);
+  PredictionTable table(trained.spec.targets);
+  if (std::filesystem::path(arguments.input).extension() == ".h5") {
+    predict_dataset(trained, arguments, *device, table);
+  } else {
+    predict_text(trained, arguments, *device, table);
+  }
+  write_atomically(arguments.output, table.text());
+  fmt::print("{} rows predicted, {} without a prediction: {}\n", table.rows(), table.problems(),
+             arguments.output);
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app) {
+  auto arguments = std::make_shared<PredictArguments>();
+  CLI::App* command = app.add_subcommand("predict", "Predict with a trained model, row by row");
+  command->add_option("run", arguments->run, "Run directory, or a checkpoint file")->required();
+  command->add_option("input", arguments->input, "Data set (.h5), table (.csv) or SMILES (.smi)")
+      ->required()
+      ->check(CLI::ExistingFile);
+  command->add_option("-o,--output", arguments->output, "Table of predictions (CSV)")->required();
+  command->add_option("--smiles", arguments->smiles,
+                      "Column of the SMILES (guessed when not given)");
+  command->add_option("--id", arguments->id, "Column of identifiers");
+  command->add_option("--device", arguments->device, "auto, cpu or cuda:N")->capture_default_str();
+  command->add_option("--threads", arguments->threads, "CPU threads; 0 = one a core");
+  command->callback([arguments] { predict(*arguments); });
+}
+
+}  // namespace moiety::apps
