@@ -5,31 +5,33 @@
 
 #include "kernels/cpu_loops.h"
 #include "kernels/lanes.h"
+#include "tensor/device.h"
 #include "tensor/storage.h"
 
-// Sums of contiguous rows and of columns, and the fixed split of long ones into chunks.
+// Sums along rows and down columns. Partial sums in T are short and are added in double; the order
+// depends on the sizes alone.
 namespace moiety::kernels::cpu {
 
-/// Sum over i < n of f(i-th elements): blocks of partial sums in T, added in double. `at(c, block)`
-/// returns the block of terms from element c.
-template <class T, class At>
-double sum_terms(std::int64_t n, const At& at) {
+/// Sum of n terms: term(c, block) returns the block of terms from number c.
+template <class T, class Term>
+double sum_terms(std::int64_t n, const Term& term) {
   constexpr std::int64_t kWidth = 4 * kLanes<T>;
-  constexpr std::int64_t kRun = 32 * kWidth;  // terms of a partial sum in T: 32 a lane
+  constexpr std::int64_t kRun = 32 * kWidth;  // 32 terms a lane
   double total = 0;
   std::int64_t c = 0;
   while (c + kWidth <= n) {
-    Block<T, 4> acc = at(c, Block<T, 4>{});
+    Block<T, 4> acc = term(c, Block<T, 4>{});
     const std::int64_t end = std::min(c + kRun, n);
-    for (c += kWidth; c + kWidth <= end; c += kWidth) acc.add(at(c, Block<T, 4>{}));
+    for (c += kWidth; c + kWidth <= end; c += kWidth) acc.add(term(c, Block<T, 4>{}));
     total += static_cast<double>(acc.sum());
   }
-  for_column_blocks<T>(c, n, [&](std::int64_t at_column, const auto& block) {
-    total += static_cast<double>(at(at_column, block).sum());
+  for_column_blocks<T>(c, n, [&](std::int64_t column, const auto& block) {
+    total += static_cast<double>(term(column, block).sum());
   });
   return total;
 }
 
+/// Sum of n consecutive elements.
 template <class T>
 double sum_row(const T* x, std::int64_t n) {
   return sum_terms<T>(n, [x](std::int64_t c, auto block) {
@@ -38,10 +40,51 @@ double sum_row(const T* x, std::int64_t n) {
   });
 }
 
+/// Sums down the columns of `rows` rows: term(row, c, block) returns the terms of a row from column
+/// c; store(column, sum) takes the results.
+template <class T, class Term, class Store>
+void sum_columns(std::int64_t rows, std::int64_t width, const Term& term, const Store& store) {
+  constexpr std::int64_t kRun = 64;
+  constexpr std::int64_t kMaxWidth = 4 * kLanes<T>;
+  for_column_blocks<T>(0, width, [&](std::int64_t c, const auto& block) {
+    std::array<double, kMaxWidth> total{};
+    std::array<T, kMaxWidth> run{};
+    auto acc = block;
+    for (std::int64_t begin = 0; begin < rows; begin += kRun) {
+      acc.clear();
+      const std::int64_t end = std::min(rows, begin + kRun);
+      for (std::int64_t r = begin; r < end; ++r) acc.add(term(r, c, block));
+      acc.store(run.data());
+      for (std::int64_t k = 0; k < kMaxWidth; ++k) total[k] += static_cast<double>(run[k]);
+    }
+    for (std::int64_t k = 0; k < std::min(kMaxWidth, width - c); ++k) store(c + k, total[k]);
+  });
+}
+
 /// Rows of a chunk when `rows` rows of `width` elements are reduced to one in parallel: enough work
 /// to pay for a task, and at most 64 chunks to combine.
 inline std::int64_t chunk_rows(std::int64_t rows, std::int64_t width) {
   return std::max<std::int64_t>({1, row_grain(width), (rows + 63) / 64});
+}
+
+/// Runs reduce(begin, end, partial) on chunks of rows in parallel, where `partial` has `width`
+/// doubles, zero at first, and calls store(k, sum over the chunks of partial[k]).
+template <class Reduce, class Store>
+void reduce_rows(const Stream& stream, std::int64_t rows, std::int64_t row_work, std::int64_t width,
+                 const Reduce& reduce, const Store& store) {
+  const std::int64_t chunk = chunk_rows(rows, row_work);
+  const std::int64_t chunks = std::max<std::int64_t>(1, (rows + chunk - 1) / chunk);
+  const Storage storage(stream.device(), static_cast<std::size_t>(chunks * width) * sizeof(double));
+  auto* partial = reinterpret_cast<double*>(storage.data());
+  std::fill_n(partial, chunks * width, 0.0);
+  parallel_for(stream, rows, chunk, [&](std::int64_t begin, std::int64_t end) {
+    reduce(begin, end, partial + begin / chunk * width);
+  });
+  for (std::int64_t k = 0; k < width; ++k) {
+    double total = 0;
+    for (std::int64_t c = 0; c < chunks; ++c) total += partial[c * width + k];
+    store(k, total);
+  }
 }
 
 }  // namespace moiety::kernels::cpu

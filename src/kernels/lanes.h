@@ -44,6 +44,12 @@ struct Block {
   void add(const Block& x) {
     for (int k = 0; k < K; ++k) v[k] += x.v[k];
   }
+  void subtract(const Block& x) {
+    for (int k = 0; k < K; ++k) v[k] -= x.v[k];
+  }
+  void subtract(T x) {
+    for (int k = 0; k < K; ++k) v[k] -= x;
+  }
   void add_scaled(T scale, const Block& x) {
     for (int k = 0; k < K; ++k) v[k] += scale * x.v[k];
   }
@@ -86,6 +92,12 @@ struct TailBlock {
   void clear() { v.fill(T{}); }
   void add(const TailBlock& x) {
     for (int k = 0; k < count; ++k) v[k] += x.v[k];
+  }
+  void subtract(const TailBlock& x) {
+    for (int k = 0; k < count; ++k) v[k] -= x.v[k];
+  }
+  void subtract(T x) {
+    for (int k = 0; k < count; ++k) v[k] -= x;
   }
   void add_scaled(T scale, const TailBlock& x) {
     for (int k = 0; k < count; ++k) v[k] += scale * x.v[k];

@@ -5,30 +5,6 @@
 namespace moiety::kernels::cpu {
 namespace {
 
-/// Sums of the columns of x [rows, width], whose rows are `stride` apart, as store(column, sum).
-template <class T, class Store>
-void sum_columns(const T* x, std::int64_t rows, std::int64_t stride, std::int64_t width,
-                 const Store& store) {
-  constexpr std::int64_t kRun = 64;  // rows of a partial sum in T
-  constexpr std::int64_t kMaxWidth = 4 * kLanes<T>;
-  for_column_blocks<T>(0, width, [&](std::int64_t c, const auto& block) {
-    std::array<double, kMaxWidth> total{};
-    std::array<T, kMaxWidth> run{};
-    auto acc = block;
-    auto row = block;
-    for (std::int64_t begin = 0; begin < rows; begin += kRun) {
-      acc.clear();
-      for (std::int64_t r = begin; r < std::min(rows, begin + kRun); ++r) {
-        row.load(x + r * stride + c);
-        acc.add(row);
-      }
-      acc.store(run.data());
-      for (std::int64_t k = 0; k < kMaxWidth; ++k) total[k] += static_cast<double>(run[k]);
-    }
-    for (std::int64_t k = 0; k < std::min(kMaxWidth, width - c); ++k) store(c + k, total[k]);
-  });
-}
-
 /// How the sum over n of x [A, N, B] is cut into tasks: panels of columns, and where these and A
 /// are few, chunks of rows whose sums are added afterwards.
 struct SumPlan {
@@ -53,7 +29,11 @@ void sum_as(const Stream& stream, double scale, const TensorView& x, const Tenso
     const std::int64_t column = outer % plan.panels * plan.panel;
     const T* start = from + (outer / plan.panels * plan.rows + first) * plan.columns + column;
     if (plan.columns == 1) return store(0, sum_row(start, rows));
-    sum_columns(start, rows, plan.columns, std::min(plan.panel, plan.columns - column), store);
+    const auto row_block = [=, stride = plan.columns](std::int64_t r, std::int64_t c, auto block) {
+      block.load(start + r * stride + c);
+      return block;
+    };
+    sum_columns<T>(rows, std::min(plan.panel, plan.columns - column), row_block, store);
   };
   const auto place_of = [&](std::int64_t outer) {
     return outer / plan.panels * plan.columns + outer % plan.panels * plan.panel;

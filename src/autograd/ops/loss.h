@@ -2,10 +2,11 @@
 #pragma once
 
 #include "autograd/variable.h"
+#include "kernels/loss.h"
 
 namespace moiety::ops {
 
-enum class Loss : std::uint8_t { mse, mae, huber };
+using kernels::Loss;
 
 /// Sum over all elements of the loss of prediction - target, times `scale`; elements whose target
 /// is NaN (missing) count nothing. Divide by the number of present targets through `scale`: parts

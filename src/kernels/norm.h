@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tensor/stream.h"
+#include "tensor/view.h"
+
+// Normalisation of contiguous x [N, C], by rows (layer norm) or by columns (batch norm). All views
+// of one dtype, f32 or f64. Variances are computed from differences to the mean.
+namespace moiety::kernels {
+
+/// out = (x - mean) * rstd * weight + bias with the mean and 1 / sqrt(variance + eps) of each row,
+/// which are kept: x [N, C], weight and bias [C] -> out [N, C], mean and rstd [N].
+void layer_norm(const Stream& stream, double eps, const TensorView& x, const TensorView& weight,
+                const TensorView& bias, const TensorView& out, const TensorView& mean,
+                const TensorView& rstd);
+
+struct NormGrads {
+  TensorView x;       ///< [N, C]
+  TensorView weight;  ///< [C]
+  TensorView bias;    ///< [C]
+};
+void layer_norm_grad(const Stream& stream, const TensorView& grad, const TensorView& x,
+                     const TensorView& weight, const TensorView& mean, const TensorView& rstd,
+                     const NormGrads& out);
+
+/// Mean and biased variance of each column: x [N, C] -> mean, var [C].
+void column_statistics(const Stream& stream, const TensorView& x, const TensorView& mean,
+                       const TensorView& var);
+
+/// running <- (1 - momentum) running + momentum * value, with the variance made unbiased for
+/// `rows` rows; all [C].
+void update_running_statistics(const Stream& stream, double momentum, std::int64_t rows,
+                               const TensorView& mean, const TensorView& var,
+                               const TensorView& running_mean, const TensorView& running_var);
+
+/// What a batch norm normalises by, [C] each.
+struct ColumnNorm {
+  TensorView mean;
+  TensorView var;
+  TensorView weight;
+  double eps;
+};
+
+/// out = (x - mean) / sqrt(var + eps) * weight + bias: x [N, C], bias [C] -> out [N, C].
+void batch_norm(const Stream& stream, const ColumnNorm& norm, const TensorView& x,
+                const TensorView& bias, const TensorView& out);
+
+/// Gradients of batch_norm; through the statistics as well when they are those of x.
+void batch_norm_grad(const Stream& stream, const ColumnNorm& norm, bool statistics_of_x,
+                     const TensorView& grad, const TensorView& x, const NormGrads& out);
+
+namespace cpu {
+void layer_norm(const Stream& stream, double eps, const TensorView& x, const TensorView& weight,
+                const TensorView& bias, const TensorView& out, const TensorView& mean,
+                const TensorView& rstd);
+void layer_norm_grad(const Stream& stream, const TensorView& grad, const TensorView& x,
+                     const TensorView& weight, const TensorView& mean, const TensorView& rstd,
+                     const NormGrads& out);
+void column_statistics(const Stream& stream, const TensorView& x, const TensorView& mean,
+                       const TensorView& var);
+void update_running_statistics(const Stream& stream, double momentum, std::int64_t rows,
+                               const TensorView& mean, const TensorView& var,
+                               const TensorView& running_mean, const TensorView& running_var);
+void batch_norm(const Stream& stream, const ColumnNorm& norm, const TensorView& x,
+                const TensorView& bias, const TensorView& out);
+void batch_norm_grad(const Stream& stream, const ColumnNorm& norm, bool statistics_of_x,
+                     const TensorView& grad, const TensorView& x, const NormGrads& out);
+}  // namespace cpu
+
+}  // namespace moiety::kernels
