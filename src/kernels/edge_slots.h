@@ -31,12 +31,6 @@ class Slots {
   const std::int32_t* end_;
 };
 
-/// nullptr for an undefined view.
-template <class T>
-T* data_or_null(const TensorView& view) {
-  return view.defined() ? view.as<T>() : nullptr;
-}
-
 /// Elements touched for one node, on average: the measure of work that tasks are cut by.
 inline std::int64_t work_per_node(const Adjacency& adj, std::int64_t channels) {
   const std::int64_t nodes = std::max<std::int64_t>(1, adj.nodes());

@@ -4,6 +4,7 @@
 #include "kernels/cpu_loops.h"
 #include "kernels/edge_slots.h"
 #include "kernels/lanes.h"
+#include "kernels/optional_view.h"
 
 namespace moiety::kernels::cpu {
 namespace {

@@ -5,6 +5,7 @@
 #include "kernels/edge_slots.h"
 #include "kernels/index_check.h"
 #include "kernels/lanes.h"
+#include "kernels/optional_view.h"
 
 namespace moiety::kernels::cpu {
 namespace {

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu_loops.h"
+#include "kernels/lanes.h"
+#include "kernels/matmul.h"
+#include "kernels/optional_view.h"
+#include "kernels/product_tiles.h"
+#include "tensor/storage.h"
+
+namespace moiety::kernels::cpu {
+namespace {
+
+/// Adds the bias to a tile that was just computed, and clears what is negative.
+template <class T>
+void finish_tile(T* out, std::int64_t stride, const T* bias, bool relu, const Tile& tile) {
+  for (std::int64_t i = tile.row; i < tile.row + tile.rows; ++i) {
+    T* row = out + i * stride;
+    for_column_blocks<T>(tile.column, tile.column + tile.columns, [=](std::int64_t c, auto y) {
+      auto b = y;
+      y.load(row + c);
+      if (bias != nullptr) {
+        b.load(bias + c);
+        y.add(b);
+      }
+      if (relu) y.keep_positive(y);
+      y.store(row + c);
+    });
+  }
+}
+
+/// Rows [begin, end): masked = grad where out > 0 (nullptr: no mask); sum[c] = their column sums.
+template <class T>
+struct EpilogueBackward {
+  const T* grad;
+  const T* out;
+  T* masked;
+  std::int64_t channels;
+
+  void run(std::int64_t begin, std::int64_t end, T* sums) const {
+    for_column_blocks<T>(0, channels, [&](std::int64_t c, auto sum) {
+      auto g = sum, y = sum;
+      sum.clear();
+      for (std::int64_t n = begin; n < end; ++n) {
+        g.load(grad + n * channels + c);
+        if (masked != nullptr) {
+          y.load(out + n * channels + c);
+          g.keep_positive(y);
+          g.store(masked + n * channels + c);
+        }
+        sum.add(g);
+      }
+      if (sums != nullptr) sum.store(sums + c);
+    });
+  }
+};
+
+}  // namespace
+
+void linear(const Stream& stream, const TensorView& x, const TensorView& weight,
+            const TensorView& bias, bool relu, const TensorView& out) {
+  visit_float(x.dtype, [&]<class T>() {
+    Product<T> p;
+    p.transpose_b = true;
+    p.m = out.shape[0];
+    p.n = out.shape[1];
+    p.k = x.shape[1];
+    p.a = x.as<T>();
+    p.lda = p.k;
+    p.b = weight.as<T>();
+    p.ldb = p.k;
+    p.c = out.as<T>();
+    p.ldc = p.n;
+    const T* shift = data_or_null<T>(bias);
+    for_each_tile(stream, p.m, p.n, p.k, [&](const Tile& tile) {
+      multiply(restrict_to(p, tile));
+      if (shift != nullptr || relu) finish_tile(p.c, p.ldc, shift, relu, tile);
+    });
+  });
+}
+
+void linear_epilogue_backward(const Stream& stream, const TensorView& grad, const TensorView& out,
+                              const TensorView& masked, const TensorView& dbias) {
+  visit_float(grad.dtype, [&]<class T>() {
+    const std::int64_t rows = grad.shape[0], channels = grad.shape[1];
+    const EpilogueBackward<T> backward{grad.as<T>(), data_or_null<T>(out), data_or_null<T>(masked),
+                                       channels};
+    T* to = data_or_null<T>(dbias);
+    // Chunks of rows whose sums are added in order: for tasks, and for the sake of rounding.
+    const std::int64_t chunk = std::max<std::int64_t>(row_grain(2 * channels), 256);
+    const std::int64_t chunks = (rows + chunk - 1) / chunk;
+    if (chunks <= 1) return backward.run(0, rows, to);
+    const Storage scratch(stream.device(), static_cast<std::size_t>(chunks * channels) * sizeof(T));
+    auto* partial = reinterpret_cast<T*>(scratch.data());
+    parallel_for(stream, rows, chunk, [&](std::int64_t begin, std::int64_t end) {
+      backward.run(begin, end, partial + begin / chunk * channels);
+    });
+    if (to == nullptr) return;
+    for_column_blocks<T>(0, channels, [&](std::int64_t c, auto sum) {
+      auto term = sum;
+      sum.clear();
+      for (std::int64_t s = 0; s < chunks; ++s) {
+        term.load(partial + s * channels + c);
+        sum.add(term);
+      }
+      sum.store(to + c);
+    });
+  });
+}
+
+}  // namespace moiety::kernels::cpu

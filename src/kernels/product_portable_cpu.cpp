@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "kernels/lanes.h"
+#include "kernels/product.h"
+
+namespace moiety::kernels::cpu {
+namespace {
+
+// A tile of c is kRows x kVectors vectors and stays in registers while it runs over a panel of b
+// that is kDepth deep and stays in the first-level cache. Twelve accumulators, two vectors of b and
+// one broadcast element of a fit the 16 registers of AVX2 and hide the latency of an addition.
+constexpr int kRows = 6;
+constexpr int kVectors = 2;
+constexpr std::int64_t kDepth = 128;
+template <class T>
+constexpr std::int64_t kColumns = kVectors* kLanes<T>;
+
+template <class T>
+using Panel = std::array<T, static_cast<std::size_t>(kDepth* kColumns<T>)>;
+
+/// Copies rows [p, p + depth), columns [j, j + columns) of op(b); missing columns become 0.
+template <class T>
+void pack(const Product<T>& x, std::int64_t p, std::int64_t depth, std::int64_t j,
+          std::int64_t columns, Panel<T>& panel) {
+  if (columns < kColumns<T>) panel.fill(T{0});
+  const std::int64_t row_step = x.transpose_b ? 1 : x.ldb;
+  const std::int64_t column_step = x.transpose_b ? x.ldb : 1;
+  const T* from = x.b + p * row_step + j * column_step;
+  for (std::int64_t r = 0; r < depth; ++r) {
+    for (std::int64_t c = 0; c < columns; ++c) {
+      panel[static_cast<std::size_t>(r * kColumns<T> + c)] = from[r * row_step + c * column_step];
+    }
+  }
+}
+
+/// Rows [i, i + R) of c over one panel.
+template <int R, class T>
+void tile(const Product<T>& x, std::int64_t i, std::int64_t p, std::int64_t depth, std::int64_t j,
+          std::int64_t columns, const Panel<T>& panel) {
+  const std::int64_t row_step = x.transpose_a ? 1 : x.lda;
+  const std::int64_t depth_step = x.transpose_a ? x.lda : 1;
+  const T* a = x.a + i * row_step + p * depth_step;
+  std::array<Block<T, kVectors>, R> sum;
+  for (auto& s : sum) s.clear();
+  for (std::int64_t r = 0; r < depth; ++r) {
+    Block<T, kVectors> b;
+    b.load(panel.data() + r * kColumns<T>);
+    for (int row = 0; row < R; ++row) sum[row].add_scaled(a[row * row_step + r * depth_step], b);
+  }
+  const T beta = p == 0 ? x.beta : T{1};
+  for (int row = 0; row < R; ++row) {
+    std::array<T, kColumns<T>> values;
+    sum[row].store(values.data());
+    T* c = x.c + (i + row) * x.ldc + j;
+    for (std::int64_t col = 0; col < columns; ++col) {
+      const T value = x.alpha * values[static_cast<std::size_t>(col)];
+      c[col] = beta == T{0} ? value : value + beta * c[col];
+    }
+  }
+}
+
+/// c = beta c, for an empty sum.
+template <class T>
+void scale_result(const Product<T>& x) {
+  for (std::int64_t i = 0; i < x.m; ++i) {
+    T* c = x.c + i * x.ldc;
+    for (std::int64_t j = 0; j < x.n; ++j) c[j] = x.beta == T{0} ? T{0} : x.beta * c[j];
+  }
+}
+
+/// The tile of 1 .. kRows rows that fits.
+template <class T, int... R>
+void tile_of(std::int64_t rows, std::integer_sequence<int, R...>, const auto&... args) {
+  ((rows == R + 1 ? tile<R + 1, T>(args...) : void()), ...);
+}
+
+template <class T>
+void multiply_blocks(const Product<T>& x) {
+  if (x.k == 0) return scale_result(x);
+  alignas(kVectorBytes) Panel<T> panel;
+  for (std::int64_t j = 0; j < x.n; j += kColumns<T>) {
+    const std::int64_t columns = std::min(kColumns<T>, x.n - j);
+    for (std::int64_t p = 0; p < x.k; p += kDepth) {
+      const std::int64_t depth = std::min(kDepth, x.k - p);
+      pack(x, p, depth, j, columns, panel);
+      for (std::int64_t i = 0; i < x.m; i += kRows) {
+        tile_of<T>(std::min<std::int64_t>(kRows, x.m - i), std::make_integer_sequence<int, kRows>(),
+                   x, i, p, depth, j, columns, panel);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void multiply_portable(const Product<float>& product) { multiply_blocks(product); }
+void multiply_portable(const Product<double>& product) { multiply_blocks(product); }
+
+}  // namespace moiety::kernels::cpu
