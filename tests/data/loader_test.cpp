@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/loader.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "data/collate.h"
+#include "support/dataset_files.h"
+
+namespace moiety::data {
+namespace {
+
+using namespace moiety::testing;  // NOLINT: helpers of the tests
+
+class LoaderTest : public ::testing::Test {
+ protected:
+  LoaderTest() {
+    write_dataset(path_, random_molecules(230, 1));
+    dataset_.emplace(path_);
+    std::vector<std::int64_t> all(230);
+    std::iota(all.begin(), all.end(), 0);
+    sampler_.emplace(*dataset_, all, SamplerOptions{.batch_size = 16, .shuffle = true, .seed = 3});
+  }
+  Loader loader(const LoaderOptions& options, Cursor start = {}) {
+    return {*dataset_, *sampler_, *device_, options, start};
+  }
+  static std::vector<std::int64_t> rows_of(const LoadedBatch& batch) {
+    std::vector<std::int64_t> out;
+    for (const GraphBatch& part : batch.parts) {
+      const auto rows = part.index.to_vector<std::int64_t>();
+      out.insert(out.end(), rows.begin(), rows.end());
+    }
+    return out;
+  }
+
+  TemporaryFolder folder_;
+  std::string path_ = folder_ / "a.h5";
+  std::optional<Dataset> dataset_;
+  std::optional<Sampler> sampler_;
+  std::unique_ptr<Device> device_ = make_cpu_device(2);
+};
+
+TEST_F(LoaderTest, EqualsDirectCollate) {
+  Loader batches = loader({.nodes_per_part = 30, .end_epoch = 3});
+  std::int64_t seen = 0;
+  for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
+    const EpochPlan plan = sampler_->plan(epoch);
+    for (std::int64_t step = 0; step < plan.steps(); ++step) {
+      const auto batch = batches.next();
+      ASSERT_TRUE(batch.has_value());
+      EXPECT_EQ(batch->cursor, (Cursor{epoch, step}));
+      EXPECT_EQ(batch->last_of_epoch, step + 1 == plan.steps());
+      EXPECT_EQ(batch->molecules, std::ssize(plan.batch(step)));
+      EXPECT_EQ(batch->global_molecules, batch->molecules);
+      const auto expected = collate_parts(*dataset_, plan.batch(step), 30, *device_);
+      ASSERT_EQ(batch->parts.size(), expected.size());
+      for (std::size_t p = 0; p < expected.size(); ++p) {
+        EXPECT_EQ(batch->parts[p].x.to_vector<std::int32_t>(),
+                  expected[p].x.to_vector<std::int32_t>());
+        EXPECT_EQ(batch->parts[p].adj.out_edge.to_vector<std::int32_t>(),
+                  expected[p].adj.out_edge.to_vector<std::int32_t>());
+        EXPECT_EQ(batch->parts[p].first_node, expected[p].first_node);
+      }
+      ++seen;
+    }
+  }
+  EXPECT_EQ(seen, 45);
+  EXPECT_FALSE(batches.next().has_value());
+  EXPECT_FALSE(batches.next().has_value());
+}
+
+TEST_F(LoaderTest, ResumesAnywhere) {
+  std::vector<LoadedBatch> whole;
+  Loader from_start = loader({.end_epoch = 2});
+  while (auto batch = from_start.next()) whole.push_back(std::move(*batch));
+  ASSERT_EQ(whole.size(), 30u);
+  for (const std::size_t k : {0u, 1u, 13u, 14u, 15u, 28u, 29u}) {
+    Loader resumed = loader({.end_epoch = 2}, whole[k].next);
+    for (std::size_t i = k + 1; i < whole.size(); ++i) {
+      const auto batch = resumed.next();
+      ASSERT_TRUE(batch.has_value());
+      EXPECT_EQ(batch->cursor, whole[i].cursor);
+      EXPECT_EQ(rows_of(*batch), rows_of(whole[i]));
+    }
+    EXPECT_FALSE(resumed.next().has_value());
+  }
+  EXPECT_EQ(loader({.end_epoch = 2}, {0, 15}).next()->cursor, (Cursor{1, 0}));
+}
+
+TEST_F(LoaderTest, ReaderErrorReachesTheConsumer) {
+  Loader past_the_end = loader({}, {0, 16});
+  EXPECT_THROW(past_the_end.next(), UserError);
+  EXPECT_THROW(past_the_end.next(), UserError);
+
+  Loader batches = loader({.end_epoch = 1000, .prefetch = 2});
+  ASSERT_TRUE(batches.next().has_value());
+  std::filesystem::resize_file(path_, 4096);
+  const auto drain = [&] {
+    for (int i = 0; i < 10; ++i) batches.next();
+  };
+  EXPECT_THROW(drain(), IoError);
+  EXPECT_THROW(loader({.prefetch = 0}), UserError);
+  EXPECT_THROW(loader({}, {-1, 0}), UserError);
+}
+
+TEST_F(LoaderTest, StopsAtAnyMoment) {
+  Dice dice(4);
+  for (int trial = 0; trial < 100; ++trial) {
+    Loader batches = loader({.end_epoch = 1000, .prefetch = 1 + trial % 3});
+    for (std::int64_t i = dice.below(4); i > 0; --i) batches.next();
+    std::this_thread::sleep_for(std::chrono::microseconds(dice.below(300)));
+  }
+}
+
+TEST_F(LoaderTest, BatchesOutliveIt) {
+  std::optional<LoadedBatch> batch;
+  {
+    Loader batches = loader({});
+    batch = batches.next();
+  }
+  EXPECT_EQ(rows_of(*batch).size(), 16u);
+}
+
+TEST_F(LoaderTest, MemoryDoesNotGrow) {
+  Loader batches = loader({.nodes_per_part = 40, .end_epoch = 400});
+  const auto drain = [&](int steps) {
+    for (int i = 0; i < steps; ++i) batches.next();
+  };
+  drain(1000);
+  const auto reserved = device_->allocator().stats().bytes_reserved;
+  drain(4900);
+  EXPECT_EQ(device_->allocator().stats().bytes_reserved, reserved);
+}
+
+TEST_F(LoaderTest, RankWithoutMoleculesGetsNoParts) {
+  const std::vector<std::int64_t> rows = {0, 5, 7};
+  const Sampler evaluation(*dataset_, rows, {.batch_size = 8, .rank = 0, .world_size = 4});
+  Loader batches(*dataset_, evaluation, *device_, {});
+  const auto batch = batches.next();
+  ASSERT_TRUE(batch.has_value());
+  EXPECT_TRUE(batch->parts.empty());
+  EXPECT_EQ(batch->molecules, 0);
+  EXPECT_EQ(batch->global_molecules, 3);
+}
+
+}  // namespace
+}  // namespace moiety::data
