@@ -107,7 +107,7 @@ void gated_backward_of(const Stream& stream, const MessageGate& gate, const Tens
   const std::int64_t nodes = adj.nodes();
   const std::int64_t channels = messages.channels;
   const std::int64_t work = work_per_node(adj, 2 * channels);
-  if (backward.dedge == nullptr || messages.row == nullptr) {
+  if (backward.dedge == nullptr || !gate.row.defined()) {
     parallel_for(stream, nodes, row_grain(work), [&](std::int64_t begin, std::int64_t end) {
       backward.run(begin, end, 0, channels);
     });

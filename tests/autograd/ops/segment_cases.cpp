@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "autograd/ops/segment.h"
+#include "autograd/ops/test_graph.h"
+#include "support/op_case.h"
+
+namespace moiety::testing {
+namespace {
+
+using Column = std::vector<double>;
+using Segments = std::vector<std::int32_t>;  // ptr
+
+/// Maps the values of one segment and column to what replaces them.
+using ColumnFunction = Column (*)(const Column&);
+
+Column sum_of(const Column& x) {
+  double sum = 0;
+  for (double v : x) sum += v;
+  return {sum};
+}
+
+Column mean_of(const Column& x) {
+  return {x.empty() ? 0.0 : sum_of(x)[0] / static_cast<double>(x.size())};
+}
+
+Column max_of(const Column& x) {
+  double best = x.empty() ? 0.0 : x[0];
+  for (double v : x) best = std::max(best, v);
+  return {best};
+}
+
+Column softmax_of(const Column& x) {
+  Column out;
+  for (double v : x) out.push_back(std::exp(v - max_of(x)[0]));
+  const double sum = sum_of(out)[0];
+  for (double& v : out) v /= sum;
+  return out;
+}
+
+/// Applies f to each segment and column; rows come out in the order of segments.
+Column by_segment(const Column& x, std::size_t channels, const Segments& ptr, ColumnFunction f) {
+  Column out;
+  for (std::size_t m = 0; m + 1 < ptr.size(); ++m) {
+    std::vector<Column> columns;
+    for (std::size_t c = 0; c < channels; ++c) {
+      Column values;
+      for (auto n = ptr[m]; n < ptr[m + 1]; ++n) {
+        values.push_back(x[static_cast<std::size_t>(n) * channels + c]);
+      }
+      columns.push_back(f(values));
+    }
+    for (std::size_t row = 0; row < columns[0].size(); ++row) {
+      for (const Column& column : columns) out.push_back(column[row]);
+    }
+  }
+  return out;
+}
+
+using Operation = Variable (*)(const Variable&, const Tensor&);
+
+OpCase reduction_case(const std::string& op, Operation operation, ColumnFunction f,
+                      const std::string& shape_name, const Segments& ptr, std::int64_t channels,
+                      bool differentiable) {
+  OpCase c;
+  c.name = concat(op, "_", shape_name, "_c", channels);
+  c.inputs = {{ptr.back(), channels}};
+  c.run = [operation, ptr](const Variables& in) -> Variables {
+    return {operation(in[0], index_tensor(ptr, in[0].device()))};
+  };
+  c.reference = [ptr, channels, f](const std::vector<Column>& in) -> std::vector<Column> {
+    return {by_segment(in[0], static_cast<std::size_t>(channels), ptr, f)};
+  };
+  c.differentiable = differentiable;
+  return c;
+}
+
+OpCase broadcast_case(const std::string& shape_name, const Segments& ptr, std::int64_t channels,
+                      bool differentiable) {
+  OpCase c;
+  c.name = concat("segment_broadcast_", shape_name, "_c", channels);
+  c.inputs = {{static_cast<std::int64_t>(ptr.size()) - 1, channels}};
+  c.run = [ptr](const Variables& in) -> Variables {
+    return {ops::segment_broadcast(in[0], index_tensor(ptr, in[0].device()))};
+  };
+  c.reference = [ptr, channels](const std::vector<Column>& in) -> std::vector<Column> {
+    Column out;
+    for (std::size_t m = 0; m + 1 < ptr.size(); ++m) {
+      for (auto n = ptr[m]; n < ptr[m + 1]; ++n) {
+        const auto row = in[0].begin() + static_cast<std::ptrdiff_t>(m) * channels;
+        out.insert(out.end(), row, row + channels);
+      }
+    }
+    return {out};
+  };
+  c.differentiable = differentiable;
+  return c;
+}
+
+/// Every operation on one list of segments.
+void add_cases(std::vector<OpCase>& cases, const std::string& shape_name, const Segments& ptr,
+               std::int64_t channels, bool differentiable) {
+  const auto add = [&](const std::string& op, Operation operation, ColumnFunction f) {
+    cases.push_back(reduction_case(op, operation, f, shape_name, ptr, channels, differentiable));
+  };
+  add("segment_sum", ops::segment_sum, sum_of);
+  add("segment_mean", ops::segment_mean, mean_of);
+  add("segment_max", ops::segment_max, max_of);
+  add("segment_softmax", ops::segment_softmax, softmax_of);
+  cases.push_back(broadcast_case(shape_name, ptr, channels, differentiable));
+}
+
+Segments many_segments() {
+  Segments ptr{0};
+  for (std::int32_t size : random_index(600, 40, 11)) ptr.push_back(ptr.back() + size);
+  return ptr;
+}
+
+}  // namespace
+
+std::vector<OpCase> segment_cases() {
+  std::vector<OpCase> cases;
+  add_cases(cases, "no_segments", {0}, 3, true);
+  add_cases(cases, "one_empty", {0, 0}, 3, true);
+  add_cases(cases, "single_row", {0, 1}, 1, true);
+  add_cases(cases, "empty_between", {0, 0, 2, 2, 5, 6, 6}, 3, true);
+  for (std::int64_t channels : {1, 31, 32, 33, 100}) {
+    add_cases(cases, "mixed", {0, 1, 32, 32, 63, 96, 129}, channels, false);
+  }
+  add_cases(cases, "mixed_small", {0, 1, 2, 5}, 17, true);
+  add_cases(cases, "one_huge", {0, 3, 5003, 5005}, 5, false);
+  add_cases(cases, "many", many_segments(), 33, false);
+  return cases;
+}
+
+}  // namespace moiety::testing
