@@ -35,6 +35,7 @@ Variables make_inputs(const OpCase& c, DType dtype, Device& device, bool require
 
 /// What the parameterised suite runs; each returns "" or what is wrong.
 std::string check_against_reference(const OpCase& c, DType dtype, Device& device);
+/// Gradients are compared with differences for small cases only; large ones are there for the rest.
 std::string check_gradients(const OpCase& c, Device& device);
 std::string check_thread_invariance(const OpCase& c);
 

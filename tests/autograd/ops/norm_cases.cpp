@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "autograd/ops/norm.h"
+#include "support/op_case.h"
+
+namespace moiety::testing {
+namespace {
+
+using Values = std::vector<double>;
+using Results = std::vector<Values>;
+
+constexpr double kEps = 1e-5;
+
+std::string sizes(std::int64_t rows, std::int64_t width) {
+  return std::to_string(rows) + "x" + std::to_string(width);
+}
+
+struct Moments {
+  double mean = 0;
+  double var = 0;
+};
+
+/// Mean and biased variance of `count` elements from `first`, `step` apart.
+Moments moments(const Values& x, std::size_t first, std::size_t step, std::size_t count) {
+  Moments m;
+  for (std::size_t i = 0; i < count; ++i) m.mean += x[first + i * step];
+  m.mean /= static_cast<double>(count);
+  for (std::size_t i = 0; i < count; ++i) m.var += std::pow(x[first + i * step] - m.mean, 2);
+  m.var /= static_cast<double>(count);
+  return m;
+}
+
+OpCase norm_case(const std::string& name, std::int64_t rows, std::int64_t width) {
+  OpCase c;
+  c.name = name + "_" + sizes(rows, width);
+  c.inputs = {{rows, width}, {width}, {width}};
+  c.low = 0.5;  // off centre, where the difference of mean squares would cancel
+  c.high = 2.5;
+  return c;
+}
+
+/// Normalised, scaled and shifted elements with the moments that `at(row, column)` gives.
+Results normalised(const Results& x, std::size_t width,
+                   const std::function<Moments(std::size_t, std::size_t)>& at) {
+  Values out(x[0].size());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const Moments m = at(i / width, i % width);
+    out[i] = (x[0][i] - m.mean) / std::sqrt(m.var + kEps) * x[1][i % width] + x[2][i % width];
+  }
+  return {out};
+}
+
+OpCase layer_norm_case(std::int64_t rows, std::int64_t width) {
+  OpCase c = norm_case("layer_norm", rows, width);
+  c.run = [](const Variables& v) { return Variables{ops::layer_norm(v[0], v[1], v[2], kEps)}; };
+  c.reference = [n = static_cast<std::size_t>(width)](const Results& x) {
+    return normalised(x, n,
+                      [&](std::size_t row, std::size_t) { return moments(x[0], row * n, 1, n); });
+  };
+  return c;
+}
+
+/// Running statistics that differ from column to column.
+ops::BatchNormState make_state(std::int64_t width, DType dtype, Device& device) {
+  std::vector<float> mean;
+  std::vector<float> var;
+  for (std::int64_t c = 0; c < width; ++c) {
+    mean.push_back(static_cast<float>(c % 5) * 0.25f);
+    var.push_back(1.0f + static_cast<float>(c % 3) * 0.5f);
+  }
+  if (dtype == DType::f32) {
+    return {Tensor::from(mean, {width}, device), Tensor::from(var, {width}, device)};
+  }
+  return {Tensor::from(Values(mean.begin(), mean.end()), {width}, device),
+          Tensor::from(Values(var.begin(), var.end()), {width}, device)};
+}
+
+OpCase batch_norm_case(std::int64_t rows, std::int64_t width, bool training) {
+  OpCase c = norm_case(training ? "batch_norm_training" : "batch_norm", rows, width);
+  c.run = [=](const Variables& v) {
+    const auto state = make_state(width, v[0].dtype(), v[0].device());
+    return Variables{ops::batch_norm(v[0], v[1], v[2], state, training, 0.1, kEps)};
+  };
+  c.reference = [=, n = static_cast<std::size_t>(width)](const Results& x) {
+    return normalised(x, n, [&](std::size_t, std::size_t column) -> Moments {
+      if (training) return moments(x[0], column, n, x[0].size() / n);
+      return {static_cast<double>(column % 5) * 0.25, 1.0 + static_cast<double>(column % 3) * 0.5};
+    });
+  };
+  return c;
+}
+
+}  // namespace
+
+std::vector<OpCase> norm_cases() {
+  std::vector<OpCase> cases;
+  for (const auto& [rows, width] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {1, 2}, {3, 4}, {5, 5}, {0, 4}, {2, 31}, {3, 33}, {40, 64}, {700, 65}, {30, 1000}}) {
+    cases.push_back(layer_norm_case(rows, width));
+  }
+  for (const auto& [rows, width] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {2, 1}, {4, 3}, {7, 5}, {3, 33}, {40, 64}, {700, 65}, {1000, 3}}) {
+    cases.push_back(batch_norm_case(rows, width, true));
+    cases.push_back(batch_norm_case(rows, width, false));
+  }
+  cases.push_back(batch_norm_case(1, 4, false));
+  cases.push_back(batch_norm_case(0, 4, false));
+  return cases;
+}
+
+}  // namespace moiety::testing
