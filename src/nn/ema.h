@@ -3,8 +3,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
-#include "nn/checkpoint.h"
+#include "nn/checkpoint_tensors.h"
 #include "nn/flat_parameters.h"
 
 namespace moiety::nn {
@@ -23,23 +24,25 @@ class Ema {
   const FlatBuffer& average() const { return average_; }
   std::int64_t updates() const { return updates_; }
 
-  /// Puts the average into the parameters while it lives, and gives them back at its end.
+  /// Puts the average into the parameters while it lives, and gives them back at its end. Not to be
+  /// updated meanwhile.
   class Swapped {
    public:
-    explicit Swapped(Ema& ema) : ema_(ema) { ema_.swap(); }
-    ~Swapped() { ema_.swap(); }
+    explicit Swapped(const Ema& ema);
+    ~Swapped();
     Swapped(const Swapped&) = delete;
     Swapped& operator=(const Swapped&) = delete;
 
    private:
-    Ema& ema_;
+    const Ema& ema_;
+    Tensor trained_;  // kept apart, so that the destructor allocates nothing
   };
 
   void save(Checkpoint& checkpoint, const std::string& prefix = "ema.") const;
   void restore(const Checkpoint& checkpoint, const std::string& prefix = "ema.");
 
  private:
-  void swap();
+  std::vector<NamedTensor> named_averages() const;
 
   const FlatParameters& parameters_;
   double decay_;

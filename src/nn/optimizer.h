@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "nn/checkpoint.h"
+#include "kernels/optimizer.h"
+#include "nn/checkpoint_tensors.h"
 #include "nn/flat_parameters.h"
 
 namespace moiety::nn {
@@ -31,13 +32,13 @@ struct OptimizerConfig {
                                       ///< these, such as "embedding"
 
   double clip_norm = 0;  ///< the longest gradient, as a Euclidean norm over all parameters; 0 = any
-  std::int64_t max_skipped = 10;  ///< steps in a row with a gradient that is not finite
+  std::int64_t max_skipped = 10;  ///< steps in a row that may be skipped, see step()
 };
 
 /// What a step did.
 struct StepReport {
   double gradient_norm = 0;  ///< before clipping
-  bool skipped = false;      ///< it was not finite, so that the parameters were left alone
+  bool skipped = false;      ///< it was not finite: the parameters were left alone
 };
 
 /// SGD, Adam (Kingma and Ba, ICLR 2015) or AdamW (Loshchilov and Hutter, ICLR 2019) with PyTorch's
@@ -47,9 +48,9 @@ class Optimizer {
   /// The parameters must outlive it. Throws UserError naming the setting that is out of range.
   Optimizer(const FlatParameters& parameters, const OptimizerConfig& config);
 
-  /// One update with rate lr. Gradients have the parameters' layout and are left as they are. A
-  /// gradient that is not finite skips the step: moments and parameters stay. Throws Error after
-  /// max_skipped in a row.
+  /// One update with rate lr. Gradients have the parameters' layout and are left as they are. Where
+  /// the norm or its square is not finite, moments and parameters stay as they were and the step
+  /// counts as skipped; throws Error when more than max_skipped are in a row.
   StepReport step(const FlatBuffer& gradients, double lr);
 
   std::int64_t steps() const { return steps_; }  ///< updates done
@@ -69,9 +70,13 @@ class Optimizer {
     FlatBuffer buffer;
   };
 
+  void update(const Tensor& gradients, double lr, double gradient_scale);
+  std::vector<NamedTensor> named_moments() const;
+
   const FlatParameters& parameters_;
   OptimizerConfig config_;
   std::vector<bool> decays_;
+  std::vector<kernels::DecayRange> decay_ranges_;
   std::vector<Moment> moments_;
   std::int64_t steps_ = 0;
   std::int64_t skipped_ = 0;

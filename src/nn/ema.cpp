@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nn/ema.h"
+
+#include <algorithm>
+
+#include "kernels/optimizer.h"
+
+namespace moiety::nn {
+
+Ema::Ema(const FlatParameters& parameters, double decay, bool warmup)
+    : parameters_(parameters), decay_(decay), warmup_(warmup), average_(parameters.make_buffer()) {
+  check<UserError>(decay >= 0 && decay < 1, "ema: the decay must be in [0, 1), not ", decay);
+  average_.flat.copy_from(parameters.values());
+}
+
+void Ema::update() {
+  const auto t = static_cast<double>(updates_);
+  const double decay = warmup_ ? std::min(decay_, (1 + t) / (10 + t)) : decay_;
+  kernels::lerp(parameters_.device().stream(), parameters_.values(), 1 - decay, average_.flat);
+  ++updates_;
+}
+
+Ema::Swapped::Swapped(const Ema& ema) : ema_(ema), trained_(ema.parameters_.values().clone()) {
+  ema_.parameters_.values().copy_from(ema_.average_.flat);
+}
+
+Ema::Swapped::~Swapped() { ema_.parameters_.values().copy_from(trained_); }
+
+std::vector<NamedTensor> Ema::named_averages() const {
+  std::vector<NamedTensor> out;
+  for (std::size_t i = 0; i < average_.views.size(); ++i) {
+    out.push_back({parameters_.slots()[i].name, average_.views[i]});
+  }
+  return out;
+}
+
+void Ema::save(Checkpoint& checkpoint, const std::string& prefix) const {
+  save_tensors(checkpoint, prefix, named_averages());
+  checkpoint.set_i64(prefix + "updates", updates_);
+}
+
+void Ema::restore(const Checkpoint& checkpoint, const std::string& prefix) {
+  const std::int64_t updates = checkpoint.get_i64(prefix + "updates");
+  restore_tensors(checkpoint, prefix, named_averages());
+  updates_ = updates;
+}
+
+}  // namespace moiety::nn

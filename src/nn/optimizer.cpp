@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nn/optimizer.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace moiety::nn {
+namespace {
+
+constexpr std::array kKinds = {OptimizerKind::sgd, OptimizerKind::adam, OptimizerKind::adamw};
+
+void check_fraction(double value, const char* name) {
+  check<UserError>(value >= 0 && value < 1, "optimizer: ", name, " must be in [0, 1), not ", value);
+}
+
+void check_not_negative(double value, const char* name) {
+  check<UserError>(std::isfinite(value) && value >= 0, "optimizer: ", name,
+                   " must not be negative, but is ", value);
+}
+
+void check_config(const OptimizerConfig& c) {
+  check_not_negative(c.weight_decay, "weight_decay");
+  check_not_negative(c.clip_norm, "clip_norm");
+  check_not_negative(static_cast<double>(c.max_skipped), "max_skipped");
+  if (c.kind == OptimizerKind::sgd) {
+    check_fraction(c.momentum, "momentum");
+    check<UserError>(!c.nesterov || c.momentum > 0, "optimizer: nesterov needs a momentum");
+  } else {
+    check_fraction(c.beta1, "beta1");
+    check_fraction(c.beta2, "beta2");
+    check<UserError>(std::isfinite(c.eps) && c.eps > 0, "optimizer: eps must be above 0, not ",
+                     c.eps);
+  }
+}
+
+bool decays_by_default(const FlatParameters::Slot& slot, const OptimizerConfig& config) {
+  if (slot.shape.ndim() < 2 && !config.decay_vectors) return false;
+  return std::none_of(config.no_decay.begin(), config.no_decay.end(), [&](const std::string& part) {
+    return slot.name.find(part) != std::string::npos;
+  });
+}
+
+/// The largest squared norm of which every element's square is finite.
+double largest_square(DType dtype) {
+  return dtype == DType::f64 ? std::numeric_limits<double>::max()
+                             : static_cast<double>(std::numeric_limits<float>::max());
+}
+
+}  // namespace
+
+std::string name_of(OptimizerKind kind) {
+  switch (kind) {
+    case OptimizerKind::sgd:
+      return "sgd";
+    case OptimizerKind::adam:
+      return "adam";
+    case OptimizerKind::adamw:
+      return "adamw";
+  }
+  return "unknown";
+}
+
+OptimizerKind optimizer_kind(const std::string& name) {
+  for (const OptimizerKind kind : kKinds) {
+    if (name_of(kind) == name) return kind;
+  }
+  throw UserError(concat("there is no optimizer \"", name, "\"; choose sgd, adam or adamw"));
+}
+
+Optimizer::Optimizer(const FlatParameters& parameters, const OptimizerConfig& config)
+    : parameters_(parameters), config_(config) {
+  check_config(config_);
+  bool joins_last = false;  // the padding between two ranges is zero: they become one
+  for (const FlatParameters::Slot& slot : parameters.slots()) {
+    const bool decays = decays_by_default(slot, config_);
+    decays_.push_back(decays);
+    if (decays && joins_last) decay_ranges_.back().end = slot.end;
+    if (decays && !joins_last)
+      decay_ranges_.push_back({slot.begin, slot.end, config_.weight_decay});
+    joins_last = decays;
+  }
+  if (config_.kind != OptimizerKind::sgd) {
+    moments_.push_back({"first_moment", parameters.make_buffer()});
+    moments_.push_back({"second_moment", parameters.make_buffer()});
+  } else if (config_.momentum > 0) {
+    moments_.push_back({"velocity", parameters.make_buffer()});
+  }
+}
+
+StepReport Optimizer::step(const FlatBuffer& gradients, double lr) {
+  check(std::isfinite(lr) && lr >= 0, "optimizer: the learning rate is ", lr);
+  const Stream& stream = parameters_.device().stream();
+  const double squared_norm = kernels::squared_norm(stream, gradients.flat);
+  const double norm = std::sqrt(squared_norm);
+  const double scale =
+      config_.clip_norm > 0 && norm > config_.clip_norm ? config_.clip_norm / norm : 1.0;
+  const bool usable =
+      std::isfinite(norm) && squared_norm * scale * scale <= largest_square(parameters_.dtype());
+  if (usable) {
+    ++steps_;
+    skipped_in_a_row_ = 0;
+    update(gradients.flat, lr, scale);
+  } else {
+    ++skipped_;
+    ++skipped_in_a_row_;
+    check(skipped_in_a_row_ <= config_.max_skipped, "the gradient was not finite in ",
+          skipped_in_a_row_, " steps in a row (its norm is ", norm,
+          "); lower the learning rate, clip the gradient or look for bad rows in the data");
+  }
+  return {norm, !usable};
+}
+
+void Optimizer::update(const Tensor& gradients, double lr, double gradient_scale) {
+  const Stream& stream = parameters_.device().stream();
+  if (config_.kind == OptimizerKind::sgd) {
+    const TensorView velocity = moments_.empty() ? TensorView() : moments_[0].buffer.flat.view();
+    kernels::sgd(stream,
+                 {.lr = lr,
+                  .momentum = config_.momentum,
+                  .nesterov = config_.nesterov,
+                  .gradient_scale = gradient_scale},
+                 decay_ranges_, gradients, parameters_.values(), velocity);
+  } else {
+    kernels::adam(stream,
+                  {.lr = lr,
+                   .beta1 = config_.beta1,
+                   .beta2 = config_.beta2,
+                   .eps = config_.eps,
+                   .number = steps_,
+                   .gradient_scale = gradient_scale,
+                   .decoupled_decay = config_.kind == OptimizerKind::adamw},
+                  decay_ranges_, gradients, parameters_.values(), moments_[0].buffer.flat,
+                  moments_[1].buffer.flat);
+  }
+}
+
+std::vector<NamedTensor> Optimizer::named_moments() const {
+  std::vector<NamedTensor> out;
+  for (const Moment& moment : moments_) {
+    for (std::size_t i = 0; i < moment.buffer.views.size(); ++i) {
+      out.push_back({moment.name + "." + parameters_.slots()[i].name, moment.buffer.views[i]});
+    }
+  }
+  return out;
+}
+
+void Optimizer::save(Checkpoint& checkpoint, const std::string& prefix) const {
+  checkpoint.set_string(prefix + "kind", name_of(config_.kind));
+  checkpoint.set_i64(prefix + "steps", steps_);
+  checkpoint.set_i64(prefix + "skipped", skipped_);
+  checkpoint.set_i64(prefix + "skipped_in_a_row", skipped_in_a_row_);
+  save_tensors(checkpoint, prefix, named_moments());
+}
+
+void Optimizer::restore(const Checkpoint& checkpoint, const std::string& prefix) {
+  const std::string& kind = checkpoint.get_string(prefix + "kind");
+  check<IoError>(kind == name_of(config_.kind), checkpoint.source(), ": written with ", kind,
+                 ", but this optimizer is ", name_of(config_.kind), "; continue with the same one");
+  const std::int64_t steps = checkpoint.get_i64(prefix + "steps");
+  const std::int64_t skipped = checkpoint.get_i64(prefix + "skipped");
+  const std::int64_t skipped_in_a_row = checkpoint.get_i64(prefix + "skipped_in_a_row");
+  restore_tensors(checkpoint, prefix, named_moments());
+  steps_ = steps;
+  skipped_ = skipped;
+  skipped_in_a_row_ = skipped_in_a_row;
+}
+
+}  // namespace moiety::nn
