@@ -110,7 +110,9 @@ TEST_F(Allocator, ReusesABlockHalfAsLargeAgainButNoLarger) {
   EXPECT_EQ(fits.data, large.data);
   EXPECT_EQ(allocator_.stats().bytes_in_use, 12 * kMiB) << "counted at its own size";
   allocator_.deallocate(fits);
-  EXPECT_NE(allocator_.allocate(7 * kMiB).data, large.data) << "more than half as large again";
+  const Block smaller = allocator_.allocate(7 * kMiB);
+  EXPECT_NE(smaller.data, large.data) << "more than half as large again";
+  allocator_.deallocate(smaller);
 }
 
 TEST_F(Allocator, CountsWhatItHoldsAndHandsOut) {
@@ -183,7 +185,9 @@ TEST_F(Allocator, BlocksGoHomeToTheirLaneWhoeverFreesThem) {
   EXPECT_NE(here.data, block.data) << "lane 0 has memory of its own";
   std::thread([&] {
     thread_state().lane = 5;
-    EXPECT_EQ(allocator_.allocate(256).data, block.data);
+    const Block again = allocator_.allocate(256);
+    EXPECT_EQ(again.data, block.data);
+    allocator_.deallocate(again);
   }).join();
   allocator_.deallocate(here);
 }
