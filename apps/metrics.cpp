@@ -56,7 +56,8 @@ double mean_of(const std::vector<TargetScores>& targets, double Scores::*field) 
 json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 
 json to_json(const TargetScores& target) {
-  return {{"mae", number(target.scores.mae)},
+  return {{"target", target.name},
+          {"mae", number(target.scores.mae)},
           {"rmse", number(target.scores.rmse)},
           {"r2", number(target.scores.r2)},
           {"unit", target.unit},

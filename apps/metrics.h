@@ -44,8 +44,8 @@ SplitScores score(const Predictions& predictions, const std::vector<std::string>
 SplitScores score_mean_predictor(const Predictions& predictions, const std::vector<double>& means,
                                  const std::vector<std::string>& units);
 
-/// {"mae", "rmse", "r2", "unit", "molecules"}, and "targets": {name: the same} where there are
-/// several. NaN becomes null.
+/// {"target", "mae", "rmse", "r2", "unit", "molecules"} of the one target; of several, the means
+/// and "targets": {name: the same}. NaN becomes null.
 nlohmann::json to_json(const SplitScores& scores);
 
 /// What is known at one point of the training: a line of metrics.jsonl. Losses are in standardised

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/inspection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+
+#include "apps/html.h"
+#include "apps/machine.h"
+#include "apps/recipe_keys.h"
+#include "apps/recipe_values.h"
+#include "apps/run_record.h"
+#include "data/dataset.h"
+#include "nn/checkpoint.h"
+#include "tensor/device.h"
+#include "tensor/error.h"
+
+namespace moiety::apps {
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::ordered_json;
+
+constexpr std::size_t kLongestText = 88;
+constexpr std::size_t kNameWidth = 24;
+
+json describe_targets(const data::DatasetInfo& info) {
+  json targets = json::object();
+  for (std::size_t t = 0; t < info.targets.size(); ++t) {
+    const data::TargetSpec& target = info.targets[t];
+    targets[target.name] = {{"unit", target.unit},
+                            {"task", target.task},
+                            {"train_mean", info.target_mean[t]},
+                            {"train_sd", info.target_sd[t]}};
+  }
+  return targets;
+}
+
+json inspect_dataset(const fs::path& path) {
+  const data::Dataset dataset(path.string());
+  const data::DatasetInfo& info = dataset.info();
+  return {{"kind", "data set"},
+          {"path", path.string()},
+          {"schema", fmt::format("{} {}", info.schema, info.schema_version)},
+          {"file_bytes", info.file_bytes},
+          {"molecules", info.molecules},
+          {"splits", {{"train", info.train}, {"valid", info.valid}, {"test", info.test}}},
+          {"targets", describe_targets(info)},
+          {"atoms", info.atoms},
+          {"edges", info.edges},
+          {"atoms_in_a_molecule",
+           {{"least", info.min_atoms}, {"mean", info.mean_atoms}, {"most", info.max_atoms}}},
+          {"positions", info.has_positions},
+          {"featuriser", info.features.featuriser},
+          {"atom_feature_classes", info.features.atom_dims},
+          {"bond_feature_classes", info.features.bond_dims},
+          {"degree_histogram", info.degree_histogram},
+          {"source", info.source},
+          {"source_hash", info.source_hash}};
+}
+
+json inspect_checkpoint(const fs::path& path) {
+  const auto device = make_cpu_device(1);
+  const nn::Checkpoint checkpoint =
+      nn::Checkpoint::load(path, *device, nn::Checkpoint::Integrity::any);
+  json tensors = json::object();
+  std::int64_t values = 0;
+  for (const auto& [name, tensor] : checkpoint.tensors) {
+    tensors[name] = concat(name_of(tensor.dtype()), " ", tensor.shape());
+    values += tensor.numel();
+  }
+  return {{"kind", "checkpoint"}, {"path", path.string()}, {"file_bytes", fs::file_size(path)},
+          {"numbers", values},    {"tensors", tensors},    {"state", checkpoint.state}};
+}
+
+/// The line of metrics.jsonl with the lowest validation error.
+json describe_progress(const RunRecord& run) {
+  json progress = json::object();
+  if (run.metrics.empty()) return progress;
+  progress["last"] = run.metrics.back();
+  const nlohmann::json* best = nullptr;
+  double best_mae = 0;
+  for (const nlohmann::json& line : run.metrics) {
+    const auto mae = number_at(line, "/valid/mae");
+    if (mae && (best == nullptr || *mae < best_mae)) {
+      best = &line;
+      best_mae = *mae;
+    }
+  }
+  if (best != nullptr) progress["best"] = *best;
+  return progress;
+}
+
+json changed_keys(const std::string& text, const std::string& name) {
+  Recipe recipe = parse_recipe(text, name);
+  Recipe defaults;
+  const std::vector<Key> keys = recipe_keys(recipe);
+  const std::vector<Key> usual = recipe_keys(defaults);
+  json changed = json::object();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const std::string value = format_value(keys[i].field);
+    if (value != format_value(usual[i].field)) changed[std::string(keys[i].name)] = value;
+  }
+  return changed;
+}
+
+json inspect_run(const fs::path& path) {
+  const RunFiles files = open_run(path);
+  const RunRecord run = load_run(files);
+  json checkpoints = json::array();
+  for (const CheckpointFile& file : list_checkpoints(files)) checkpoints.push_back(file.step);
+  json object = {{"kind", "run"},
+                 {"path", path.string()},
+                 {"recipe_beyond_defaults", changed_keys(run.recipe, files.recipe().string())},
+                 {"checkpoints_at_steps", checkpoints},
+                 {"validation", describe_progress(run)}};
+  for (const char* part : {"model", "metrics", "baseline", "parameters", "epochs", "steps",
+                           "seconds", "molecules_per_second", "device", "threads", "stopped_by"}) {
+    if (run.summary.contains(part)) object[part] = run.summary[part];
+  }
+  return object;
+}
+
+/// Safetensors: eight bytes of length, then JSON.
+bool is_checkpoint(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 9> start{};
+  return file.read(start.data(), start.size()) && start.back() == '{';
+}
+
+std::string cut(const std::string& text) {
+  return text.size() <= kLongestText ? text : text.substr(0, kLongestText - 4) + " ...";
+}
+
+std::string format_member(const std::string& name, const json& value) {
+  if (value.is_null()) return "-";
+  if (value.is_string()) return cut(value.get<std::string>());
+  if (value.is_number_float()) return format_figure(value.get<double>());
+  const bool bytes = name.ends_with("bytes") && value.is_number_integer();
+  return bytes ? format_bytes(value.get<std::int64_t>()) : cut(value.dump());
+}
+
+void append_members(std::string& out, const json& object, std::size_t indent) {
+  for (const auto& [name, value] : object.items()) {
+    std::string label = name;
+    std::ranges::replace(label, '_', ' ');
+    out += std::string(indent, ' ');
+    if (value.is_object()) {
+      out += label + "\n";
+      append_members(out, value, indent + 2);
+      continue;
+    }
+    const std::size_t width = kNameWidth - std::min(indent, kNameWidth);
+    out += fmt::format("{:<{}} {}\n", label, width, format_member(name, value));
+  }
+}
+
+}  // namespace
+
+json inspect(const fs::path& path) {
+  check<UserError>(fs::exists(path), path.string(), ": no such file or folder");
+  if (fs::is_directory(path)) return inspect_run(path);
+  return is_checkpoint(path) ? inspect_checkpoint(path) : inspect_dataset(path);
+}
+
+std::string format_inspection(const json& object) {
+  std::string out;
+  append_members(out, object, 0);
+  return out;
+}
+
+}  // namespace moiety::apps

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/commands.h"
+#include "apps/report.h"
+#include "apps/text_file.h"
+
+namespace moiety::apps {
+namespace {
+
+struct ReportArguments {
+  std::vector<std::string> runs;
+  std::string output;
+};
+
+void report(const ReportArguments& arguments) {
+  std::vector<RunRecord> runs;
+  for (const std::string& run : arguments.runs) runs.push_back(load_run(open_run(run)));
+  std::filesystem::path output = arguments.output;
+  if (output.empty()) {
+    output = runs.size() == 1 ? RunFiles{arguments.runs.front()}.report() : "comparison.html";
+  }
+  write_atomically(output,
+                   runs.size() == 1 ? render_report(runs.front()) : render_comparison(runs));
+  fmt::print("{}\n", output.string());
+}
+
+}  // namespace
+
+void add_report(CLI::App& app) {
+  auto arguments = std::make_shared<ReportArguments>();
+  CLI::App* command =
+      app.add_subcommand("report", "Write the page of a run anew, or one page comparing several");
+  command->add_option("RUN", arguments->runs, "Folders of runs")->required();
+  command->add_option("-o,--output", arguments->output,
+                      "The page (default: RUN/report.html; of several runs comparison.html)");
+  command->callback([arguments] { report(*arguments); });
+}
+
+}  // namespace moiety::apps
