@@ -7,17 +7,20 @@
 // Index tensors come from files and from callers: they are checked before anything follows them.
 namespace moiety::kernels {
 
-/// Throws ShapeError naming the place unless ptr [M+1] i32 is ascending from 0 to `rows`.
-void check_ptr(const Stream& stream, const TensorView& ptr, std::int64_t rows, const char* name);
+/// Throws ShapeError naming the operation, the tensor and the place unless ptr [M+1] i32 ascends
+/// from 0 to `rows`.
+void check_ptr(const Stream& stream, const TensorView& ptr, std::int64_t rows,
+               const char* operation, const char* name);
 
-/// Throws Error naming the place and the value unless every entry of index (i32) is in [0, limit).
+/// Throws Error naming those and the value unless every entry of index (i32) is in [0, limit).
 void check_index(const Stream& stream, const TensorView& index, std::int64_t limit,
-                 const char* name);
+                 const char* operation, const char* name);
 
 namespace cpu {
-void check_ptr(const Stream& stream, const TensorView& ptr, std::int64_t rows, const char* name);
+void check_ptr(const Stream& stream, const TensorView& ptr, std::int64_t rows,
+               const char* operation, const char* name);
 void check_index(const Stream& stream, const TensorView& index, std::int64_t limit,
-                 const char* name);
+                 const char* operation, const char* name);
 }  // namespace cpu
 
 }  // namespace moiety::kernels

@@ -59,11 +59,11 @@ void check_adjacency(const Stream& stream, const Adjacency& adj) {
       "not ",
       edges, ", ", adj.dst.numel(), ", ", adj.out_edge.numel(), " and ", nodes + 1, ", ",
       adj.out_ptr.numel());
-  check_ptr(stream, adj.row_ptr, edges, "adjacency row_ptr");
-  check_ptr(stream, adj.out_ptr, edges, "adjacency out_ptr");
-  check_index(stream, adj.src, nodes, "adjacency src");
-  check_index(stream, adj.dst, nodes, "adjacency dst");
-  check_index(stream, adj.out_edge, edges, "adjacency out_edge");
+  check_ptr(stream, adj.row_ptr, edges, "adjacency", "row_ptr");
+  check_ptr(stream, adj.out_ptr, edges, "adjacency", "out_ptr");
+  check_index(stream, adj.src, nodes, "adjacency", "src");
+  check_index(stream, adj.dst, nodes, "adjacency", "dst");
+  check_index(stream, adj.out_edge, edges, "adjacency", "out_edge");
 }
 
 void neighbor_sum(const Stream& stream, const TensorView& x, const Adjacency& adj,

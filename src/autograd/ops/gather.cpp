@@ -21,9 +21,9 @@ void check_transposed_index(const char* name, const Tensor& x, const Tensor& ind
                     " rows, must have ", rows + 1);
   const Stream& stream = x.device().stream();
   const std::int64_t entries = index.numel();
-  kernels::check_ptr(stream, ptr, entries, concat(name, " ptr").c_str());
-  kernels::check_index(stream, index, rows, concat(name, " index").c_str());
-  kernels::check_index(stream, order, entries, concat(name, " order").c_str());
+  kernels::check_ptr(stream, ptr, entries, name, "ptr");
+  kernels::check_index(stream, index, rows, name, "index");
+  kernels::check_index(stream, order, entries, name, "order");
 }
 
 // The index tensors are known to fit from here on. Each is the other's rule.

@@ -149,7 +149,7 @@ void check_edges(const Variable& x, const Variable& edge, const Adjacency& adj, 
   }
   check<ShapeError>(row.shape() == Shape{adj.edges()}, "relu_message_sum: row must be [",
                     adj.edges(), "], not ", row.shape());
-  kernels::check_index(x.device().stream(), row, edge.size(0), "relu_message_sum row");
+  kernels::check_index(x.device().stream(), row, edge.size(0), "relu_message_sum", "row");
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ void check_rows(const char* name, const Variable& x) {
 void check_input(const char* name, const Variable& x, const Tensor& ptr) {
   check_rows(name, x);
   check_same_device({&x.data(), &ptr});
-  kernels::check_ptr(ptr.device().stream(), ptr, x.size(0), name);
+  kernels::check_ptr(ptr.device().stream(), ptr, x.size(0), name, "ptr");
 }
 
 Variable broadcast(const Variable& y, const Tensor& ptr, std::int64_t rows, SegmentScale scale);
@@ -122,7 +122,7 @@ Variable segment_broadcast(const Variable& y, const Tensor& ptr) {
   check<ShapeError>(ptr.numel() == y.size(0) + 1, "segment_broadcast: y has ", y.size(0),
                     " rows, and ptr ", ptr.numel(), " entries instead of ", y.size(0) + 1);
   const std::int64_t rows = ptr.slice(0, y.size(0), y.size(0) + 1).to_vector<std::int32_t>()[0];
-  kernels::check_ptr(ptr.device().stream(), ptr, rows, "segment_broadcast");
+  kernels::check_ptr(ptr.device().stream(), ptr, rows, "segment_broadcast", "ptr");
   return broadcast(y, ptr, rows, SegmentScale::none);
 }
 
