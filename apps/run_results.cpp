@@ -37,6 +37,10 @@ std::filesystem::path best_model_path(const RunFiles& files) {
   return files.checkpoints() / "best.ckpt";
 }
 
+std::filesystem::path last_model_path(const RunFiles& files) {
+  return files.checkpoints() / "last.ckpt";
+}
+
 void write_results(const Recipe& recipe, const data::Dataset& dataset, const Trainer& trainer,
                    RunDirectory& run, const std::string& stopped_by) {
   Device& device = trainer.device();
@@ -74,7 +78,7 @@ void write_results(const Recipe& recipe, const data::Dataset& dataset, const Tra
   summary.device = device.name();
   summary.threads = device.stream().pool().threads();
   summary.stopped_by = stopped_by;
-  summary.environment = describe_environment();
+  summary.machine = describe_machine();
   run.write_summary(to_json(summary));
   write_report(run.files());
   print_result(summary, run.files());

@@ -20,13 +20,15 @@ data::SamplerOptions sampler_options(const Recipe& recipe) {
 }
 
 nn::OptimizerConfig optimizer_config(const TrainRecipe& train) {
-  return {.kind = nn::optimizer_kind(train.optimizer),
-          .momentum = train.momentum,
-          .beta1 = train.beta1,
-          .beta2 = train.beta2,
-          .eps = train.eps,
-          .weight_decay = train.weight_decay,
-          .clip_norm = train.clip_norm};
+  nn::OptimizerConfig out;
+  out.kind = nn::optimizer_kind(train.optimizer);
+  out.momentum = train.momentum;
+  out.beta1 = train.beta1;
+  out.beta2 = train.beta2;
+  out.eps = train.eps;
+  out.weight_decay = train.weight_decay;
+  out.clip_norm = train.clip_norm;
+  return out;
 }
 
 nn::ScheduleConfig schedule_config(const TrainRecipe& train, std::int64_t steps_per_epoch,

@@ -161,6 +161,7 @@ void run_training(const Recipe& recipe, const std::filesystem::path& output, boo
     throw Interrupted(signals.signal(), fmt::format("stopped at step {}; go on with --resume -o {}",
                                                     trainer.position().step, output.string()));
   }
+  trainer.save_model(last_model_path(run.files()));
   write_results(recipe, dataset, trainer, run, stopped_by);
 }
 

@@ -21,6 +21,7 @@ if(MOIETY_CUDA)
 endif()
 
 if(MOIETY_DATA)
+  find_package(Eigen3 REQUIRED CONFIG)
   find_package(HDF5 REQUIRED COMPONENTS C)
   find_package(RDKit REQUIRED COMPONENTS SmilesParse ChemTransforms FileParsers GraphMol RDGeneral)
   find_package(fmt REQUIRED)
