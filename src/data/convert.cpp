@@ -65,6 +65,9 @@ std::optional<Split> label_of(const SourceRow& row) {
 
 ConvertedRow convert(const SourceRow& row, const ConvertOptions& options) {
   if (!row.problem.empty()) throw RejectedRow("unreadable row", row.problem);
+  if (row.id.find('\0') != std::string::npos) {
+    throw RejectedRow("unreadable row", "the identifier holds a NUL character");
+  }
   ConvertedRow out;
   std::vector<double> y = target_values(row, options.targets);
   if (options.split_column) out.split = label_of(row);

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "apps/commands.h"
+#include "data/dataset.h"
+#include "support/error_text.h"
+#include "support/temporary_folder.h"
+
+namespace moiety::apps {
+namespace {
+
+using namespace moiety::testing;  // NOLINT: helpers of the tests
+
+class PrepareCommand : public ::testing::Test {
+ protected:
+  PrepareCommand() {
+    std::string content = "smiles,gap_ev,mu\n";
+    for (int i = 1; i <= 30; ++i) {
+      content += std::string(static_cast<std::size_t>(i), 'C') + "," + std::to_string(i) + ",1\n";
+    }
+    write_bytes(folder_ / "m.csv", content);
+  }
+
+  /// moiety prepare m.csv -o m.h5 FLAGS.
+  void run(std::vector<std::string> flags) {
+    CLI::App app;
+    add_prepare(app);
+    flags.insert(flags.begin(), {"prepare", folder_ / "m.csv", "-o", folder_ / "m.h5"});
+    std::reverse(flags.begin(), flags.end());  // CLI11 takes them from the back
+    app.parse(flags);
+  }
+  std::string refusal(const std::vector<std::string>& flags) {
+    return error_text<UserError>([&] { run(flags); });
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(PrepareCommand, WritesADataSet) {
+  run({"--target", "gap_ev,mu", "--seed", "3", "--threads", "1"});
+  const data::Dataset dataset((folder_ / "m.h5").string());
+  EXPECT_EQ(dataset.size(), 30);
+  EXPECT_EQ(dataset.info().targets[0].unit, "eV") << "from the column's name";
+  EXPECT_EQ(dataset.info().targets[1].unit, "");
+  EXPECT_EQ(dataset.info().test, 3);
+}
+
+TEST_F(PrepareCommand, UnitsAsGiven) {
+  run({"--target", "gap_ev,mu", "--unit", "meV,debye"});
+  const data::Dataset dataset((folder_ / "m.h5").string());
+  EXPECT_EQ(dataset.info().targets[0].unit, "meV");
+  EXPECT_EQ(dataset.info().targets[1].unit, "debye");
+  EXPECT_TRUE(says(refusal({"--target", "gap_ev,mu", "--unit", "eV"}), {"1 units for 2"}));
+}
+
+TEST_F(PrepareCommand, MistakesAreNamedWithARemedy) {
+  EXPECT_TRUE(says(refusal({"--target", "gap"}), {"m.csv", "'gap'"}));
+  EXPECT_TRUE(says(refusal({"--target", "gapev"}), {"did you mean 'gap_ev'?"}));
+  EXPECT_TRUE(says(refusal({"--target", "mu", "--task", "mlm"}), {"mlm", "regression"}));
+  EXPECT_TRUE(
+      says(refusal({"--target", "mu", "--task", "regresion"}), {"did you mean 'regression'?"}));
+  EXPECT_TRUE(says(refusal({"--target", "mu", "--split", "randm"}), {"did you mean 'random'?"}));
+  EXPECT_TRUE(says(refusal({"--target", "mu", "--split", "column"}), {"--split-column"}));
+  EXPECT_TRUE(says(refusal({"--target", "mu", "--delimiter", "dot"}), {"--delimiter dot"}));
+}
+
+TEST_F(PrepareCommand, OverwritesOnlyWhenTold) {
+  run({"--target", "mu"});
+  EXPECT_TRUE(says(refusal({"--target", "mu"}), {"m.h5", "exists"}));
+  run({"--target", "gap_ev", "--overwrite"});
+}
+
+}  // namespace
+}  // namespace moiety::apps
