@@ -28,8 +28,8 @@ struct OptimizerConfig {
 
   double weight_decay = 0;     ///< decoupled for adamw, added to the gradient for sgd and adam
   bool decay_vectors = false;  ///< decay parameters of fewer than two dimensions (biases, norms)
-  std::vector<std::string> no_decay;  ///< nor is a parameter decayed whose name contains one of
-                                      ///< these, such as "embedding"
+  std::vector<std::string> no_decay = {};  ///< nor is a parameter decayed whose name contains one
+                                           ///< of these, such as "embedding"
 
   double clip_norm = 0;  ///< the longest gradient, as a Euclidean norm over all parameters; 0 = any
   std::int64_t max_skipped = 10;  ///< steps in a row that may be skipped, see step()
