@@ -91,7 +91,7 @@ inline float tanh(float x) {
 inline float sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }
 
 /// Normal distribution function, (1 + erf(x / sqrt 2)) / 2, with erf as in N. Juffa's erff: a
-/// polynomial near 0, 1 - exp(polynomial) elsewhere, which keeps the lower tail accurate.
+/// polynomial near 0, 1 - exp(polynomial) elsewhere.
 inline float normal_cdf(float x) {
   const float z = x * 0.70710678f;
   const float t = std::fabs(z);

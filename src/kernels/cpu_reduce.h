@@ -16,7 +16,7 @@ namespace moiety::kernels::cpu {
 template <class T, class Term>
 double sum_terms(std::int64_t n, const Term& term) {
   constexpr std::int64_t kWidth = 4 * kLanes<T>;
-  constexpr std::int64_t kRun = 32 * kWidth;  // 32 terms a lane
+  constexpr std::int64_t kRun = 16 * kWidth;  // 16 terms a lane
   double total = 0;
   std::int64_t c = 0;
   while (c + kWidth <= n) {
@@ -44,7 +44,7 @@ double sum_row(const T* x, std::int64_t n) {
 /// c; store(column, sum) takes the results.
 template <class T, class Term, class Store>
 void sum_columns(std::int64_t rows, std::int64_t width, const Term& term, const Store& store) {
-  constexpr std::int64_t kRun = 64;
+  constexpr std::int64_t kRun = 16;
   constexpr std::int64_t kMaxWidth = 4 * kLanes<T>;
   for_column_blocks<T>(0, width, [&](std::int64_t c, const auto& block) {
     std::array<double, kMaxWidth> total{};

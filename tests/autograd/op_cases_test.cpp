@@ -38,6 +38,8 @@ TEST_P(Operation, SameBitsOnAnyNumberOfThreads) {
   EXPECT_EQ(check_thread_invariance(GetParam()), "");
 }
 
+TEST_P(Operation, TakesStridedInputs) { EXPECT_EQ(check_strided_inputs(GetParam(), *device_), ""); }
+
 std::string case_name(const ::testing::TestParamInfo<OpCase>& c) { return c.param.name; }
 
 INSTANTIATE_TEST_SUITE_P(All, Operation, ::testing::ValuesIn(all_op_cases()), case_name);

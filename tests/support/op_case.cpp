@@ -18,6 +18,19 @@ std::vector<double> values_of(const Tensor& t) {
   return {values.begin(), values.end()};
 }
 
+std::int64_t elements(const Variables& variables) {
+  std::int64_t count = 0;
+  for (const Variable& v : variables) count += v.numel();
+  return count;
+}
+
+/// The same elements with the last two dimensions swapped in memory.
+Variable strided(const Variable& v) {
+  if (v.ndim() < 2) return v;
+  const Tensor swapped = v.data().transpose(-1, -2).clone();
+  return Variable(swapped.transpose(-1, -2), v.requires_grad());
+}
+
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const OpCase& c) { return out << c.name; }
@@ -64,11 +77,10 @@ std::string check_against_reference(const OpCase& c, DType dtype, Device& device
 }
 
 std::string check_gradients(const OpCase& c, Device& device) {
-  constexpr std::int64_t kMaxElements = 160;  // the cost grows with the square
-  std::int64_t elements = 0;
-  for (const Shape& shape : c.inputs) elements += shape.numel();
-  if (!c.differentiable || elements > kMaxElements) return "";
+  if (!c.differentiable) return "";
+  constexpr std::int64_t kMaxElements = 200;  // the cost grows with the square
   const Variables inputs = make_inputs(c, DType::f64, device, true);
+  if (elements(inputs) + elements(c.run(inputs)) > kMaxElements) return "";
   if (auto problem = autograd::gradcheck(c.run, inputs); !problem.empty()) {
     return "first derivative, " + problem;
   }
@@ -76,6 +88,25 @@ std::string check_gradients(const OpCase& c, Device& device) {
     return "second derivative, " + problem;
   }
   return "";
+}
+
+std::string check_strided_inputs(const OpCase& c, Device& device) {
+  const Variables inputs = make_inputs(c, DType::f32, device, true);
+  Variables swapped;
+  for (const Variable& v : inputs) swapped.push_back(strided(v));
+  const auto run = [&](const Variables& in) {
+    const Variables outputs = c.run(in);
+    std::vector<std::vector<double>> results;
+    for (const Variable& v : outputs) results.push_back(values_of(v.data()));
+    if (!c.differentiable) return results;
+    Variables directions;
+    for (const Variable& v : outputs) directions.push_back(strided(v.detach()));
+    for (const Variable& g : autograd::grad(outputs, in, directions, {.allow_unused = true})) {
+      results.push_back(g.defined() ? values_of(g.data()) : std::vector<double>{});
+    }
+    return results;
+  };
+  return run(swapped) == run(inputs) ? "" : "strided inputs give other results";
 }
 
 std::string check_thread_invariance(const OpCase& c) {

@@ -16,7 +16,7 @@ using autograd::RuleContext;
 Variable pad(const Variable& x, int dim, std::int64_t begin, const Shape& shape) {
   Tensor out = Tensor::zeros(shape, x.dtype(), x.device());
   const std::int64_t end = begin + x.shape()[dim];
-  kernels::insert(x.device().stream(), x.data(), out.slice(dim, begin, end));
+  kernels::insert(x.device().stream(), contiguous(x.data()), out.slice(dim, begin, end));
   return record("pad", {x}, out, {}, [dim, begin, end](const RuleContext& c) -> Variables {
     return {slice(c.grad(), dim, begin, end)};
   });
@@ -70,7 +70,7 @@ Variable concat(const Variables& parts, int dim) {
   std::int64_t begin = 0;
   for (const Variable& part : parts) {
     const std::int64_t end = begin + part.shape()[d];
-    kernels::insert(out.device().stream(), part.data(), out.slice(d, begin, end));
+    kernels::insert(out.device().stream(), contiguous(part.data()), out.slice(d, begin, end));
     begin = end;
   }
   return record("concat", parts, out, {}, [d](const RuleContext& c) -> Variables {
