@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "nn/atomic_file.h"
@@ -126,6 +127,8 @@ void Checkpoint::save(const std::filesystem::path& path) const {
   const std::vector<std::string> names = place_tensors(header);
   const std::string text = seal(format_safetensors_header(header));
   const std::uint64_t length = text.size();
+  check(std::cmp_less_equal(length, kMostHeaderBytes), "checkpoint: names and state take ", length,
+        " bytes, but a header has at most ", kMostHeaderBytes);
   AtomicFile file(path);
   file.write(std::as_bytes(std::span(&length, 1)));
   file.write(std::as_bytes(std::span(text)));

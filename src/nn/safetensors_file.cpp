@@ -18,7 +18,6 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian");
 
 constexpr std::int64_t kLengthBytes = 8;
-constexpr std::int64_t kMostHeaderBytes = 100'000'000;  // the limit of the safetensors library
 
 }  // namespace
 

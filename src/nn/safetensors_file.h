@@ -9,6 +9,9 @@
 
 namespace moiety::nn {
 
+/// The longest header that is read, as in the safetensors library.
+inline constexpr std::int64_t kMostHeaderBytes = 100'000'000;
+
 /// A safetensors file, open for reading: 8 bytes of header length (little-endian), the header, the
 /// data. Everything throws IoError naming the file.
 class SafetensorsFile {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "nn/module.h"
+#include "nn/flat_parameters.h"
 #include "tensor/rng.h"
 
 namespace moiety::nn {
@@ -33,5 +33,28 @@ class ToyModule : public Module {
     add_buffer("running_mean", random_tensor({5}, dtype, stream + 4, device));
   }
 };
+
+/// The elements as f64.
+inline std::vector<double> numbers_of(const Tensor& tensor) {
+  return visit_float(tensor.dtype(), [&]<class T>() {
+    const std::vector<T> values = tensor.to_vector<T>();
+    return std::vector<double>(values.begin(), values.end());
+  });
+}
+
+/// Gradients as of training step `step`; those of every seventh are large.
+inline void fill_gradients(const FlatBuffer& gradients, int step) {
+  const double size = step % 7 == 3 ? 20 : 0.3;
+  for (std::size_t i = 0; i < gradients.views.size(); ++i) {
+    const Tensor& view = gradients.views[i];
+    const auto stream = static_cast<std::uint64_t>(100 * step) + i;
+    const Tensor random = random_tensor(view.shape(), view.dtype(), stream, view.device());
+    visit_float(view.dtype(), [&]<class T>() {
+      for (std::int64_t e = 0; e < view.numel(); ++e) {
+        view.data<T>()[e] = static_cast<T>(size) * random.data<T>()[e];
+      }
+    });
+  }
+}
 
 }  // namespace moiety::nn
