@@ -11,7 +11,8 @@ configure_package_config_file(cmake/moietyConfig.cmake.in moietyConfig.cmake
                               INSTALL_DESTINATION ${_package_dir})
 write_basic_package_version_file(moietyConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/moietyConfig.cmake
-              ${CMAKE_CURRENT_BINARY_DIR}/moietyConfigVersion.cmake cmake/FindRDKit.cmake cmake/FindoneDNN.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/moietyConfigVersion.cmake
+              cmake/FindRDKit.cmake cmake/FindoneDNN.cmake
         DESTINATION ${_package_dir})
 if(TARGET moiety_tool)
   install(TARGETS moiety_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
