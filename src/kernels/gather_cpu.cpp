@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
+#include <span>
 
 #include "kernels/cpu_loops.h"
 #include "kernels/gather.h"
@@ -8,40 +9,55 @@
 namespace moiety::kernels::cpu {
 namespace {
 
-/// First table row of each feature.
-std::vector<std::int64_t> offsets_of(const std::vector<std::int32_t>& dims) {
-  std::vector<std::int64_t> out;
-  std::int64_t next = 0;
-  for (std::int32_t dim : dims) {
-    out.push_back(next);
-    next += dim;
-  }
-  return out;
-}
+/// Where in the table the rows of one node begin.
+class RowFinder {
+ public:
+  RowFinder(const std::vector<std::int32_t>& dims, std::int64_t channels)
+      : dims_(dims), channels_(channels), begin_(dims.size()) {}
 
-void check_categories(const std::int32_t* index, std::int64_t row,
-                      const std::vector<std::int32_t>& dims) {
-  for (std::size_t f = 0; f < dims.size(); ++f) {
-    check(index[f] >= 0 && index[f] < dims[f], "embedding: row ", row, ", feature ", f, ": value ",
-          index[f], " is outside [0, ", dims[f], ")");
+  /// Throws Error where a category of node `n` is out of range.
+  void find(const std::int32_t* category, std::int64_t n) {
+    std::int64_t first = 0;
+    bool bad = false;
+    for (std::size_t f = 0; f < dims_.size(); ++f) {
+      bad |= static_cast<std::uint32_t>(category[f]) >= static_cast<std::uint32_t>(dims_[f]);
+      begin_[f] = (first + category[f]) * channels_;
+      first += dims_[f];
+    }
+    if (bad) [[unlikely]]
+      throw_bad(category, n);
   }
-}
+  std::span<const std::int64_t> begins() const { return begin_; }
+
+ private:
+  void throw_bad(const std::int32_t* category, std::int64_t n) const {
+    for (std::size_t f = 0; f < dims_.size(); ++f) {
+      check(category[f] >= 0 && category[f] < dims_[f], "embedding: row ", n, ", feature ", f,
+            ": value ", category[f], " is outside [0, ", dims_[f], ")");
+    }
+  }
+
+  const std::vector<std::int32_t>& dims_;
+  std::int64_t channels_;
+  std::vector<std::int64_t> begin_;
+};
 
 /// Adds rows [0, rows) of grad into dtable, columns [c_begin, c_end) alone.
 template <class T>
 void add_to_table(const T* grad, const std::int32_t* index, std::int64_t rows,
-                  std::int64_t channels, const std::vector<std::int64_t>& offsets,
+                  std::int64_t channels, const std::vector<std::int32_t>& dims,
                   std::int64_t c_begin, std::int64_t c_end, T* dtable) {
-  const std::size_t features = offsets.size();
+  RowFinder finder(dims, channels);
+  const auto features = static_cast<std::int64_t>(dims.size());
   for (std::int64_t n = 0; n < rows; ++n) {
-    const std::int32_t* category = index + n * static_cast<std::int64_t>(features);
-    for_column_blocks<T>(c_begin, c_end, [&](std::int64_t c, auto block) {
-      auto sum = block;
-      block.load(grad + n * channels + c);
-      for (std::size_t f = 0; f < features; ++f) {
-        T* to = dtable + (offsets[f] + category[f]) * channels + c;
+    finder.find(index + n * features, n);
+    for_column_blocks<T>(c_begin, c_end, [&](std::int64_t c, auto flow) {
+      auto sum = flow;
+      flow.load(grad + n * channels + c);
+      for (const std::int64_t begin : finder.begins()) {
+        T* to = dtable + begin + c;
         sum.load(to);
-        sum.add(block);
+        sum.add(flow);
         sum.store(to);
       }
     });
@@ -101,22 +117,20 @@ void embedding_sum(const Stream& stream, const TensorView& table_view, const Ten
                    const std::vector<std::int32_t>& dims, const TensorView& out_view) {
   visit_float(table_view.dtype, [&]<class T>() {
     const std::int64_t channels = table_view.shape[1];
-    const std::size_t features = dims.size();
-    const std::vector<std::int64_t> offsets = offsets_of(dims);
+    const auto features = static_cast<std::int64_t>(dims.size());
     const T* table = table_view.as<T>();
     const auto* index = index_view.as<std::int32_t>();
     T* out = out_view.as<T>();
-    const std::int64_t work = static_cast<std::int64_t>(1 + features) * channels;
-    parallel_for(stream, index_view.shape[0], row_grain(work),
+    parallel_for(stream, index_view.shape[0], row_grain((1 + features) * channels),
                  [&](std::int64_t begin, std::int64_t end) {
+                   RowFinder finder(dims, channels);
                    for (std::int64_t n = begin; n < end; ++n) {
-                     const auto* category = index + n * static_cast<std::int64_t>(features);
-                     check_categories(category, n, dims);
+                     finder.find(index + n * features, n);
                      for_column_blocks<T>(0, channels, [&](std::int64_t c, auto sum) {
                        auto term = sum;
                        sum.clear();
-                       for (std::size_t f = 0; f < features; ++f) {
-                         term.load(table + (offsets[f] + category[f]) * channels + c);
+                       for (const std::int64_t row : finder.begins()) {
+                         term.load(table + row + c);
                          sum.add(term);
                        }
                        sum.store(out + n * channels + c);
@@ -132,7 +146,6 @@ void embedding_sum_backward(const Stream& stream, const TensorView& grad_view,
   visit_float(grad_view.dtype, [&]<class T>() {
     const std::int64_t rows = grad_view.shape[0];
     const std::int64_t channels = grad_view.shape[1];
-    const std::vector<std::int64_t> offsets = offsets_of(dims);
     const T* grad = grad_view.as<T>();
     const auto* index = index_view.as<std::int32_t>();
     T* dtable = dtable_view.as<T>();
@@ -141,7 +154,7 @@ void embedding_sum_backward(const Stream& stream, const TensorView& grad_view,
     // Nodes share rows of the table, so tasks take columns: each sums its own in order of n.
     parallel_for(stream, channels, column_grain<T>(index_view.numel() + rows),
                  [&](std::int64_t begin, std::int64_t end) {
-                   add_to_table(grad, index, rows, channels, offsets, begin, end, dtable);
+                   add_to_table(grad, index, rows, channels, dims, begin, end, dtable);
                  });
   });
 }

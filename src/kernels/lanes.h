@@ -136,14 +136,16 @@ void for_column_blocks(std::int64_t begin, std::int64_t end, const F& f) {
   if (c < end) f(c, TailBlock<T>(static_cast<int>(end - c)));
 }
 
-/// Columns of one task where tasks share out columns instead of rows: whole cache lines, and enough
-/// work when a column has `elements` elements.
+/// Columns of one task where tasks share out columns instead of rows, when a column has `elements`
+/// elements: the widest block, or half of it where even that is long work.
 template <class T>
 std::int64_t column_grain(std::int64_t elements) {
+  constexpr std::int64_t kWidest = 4 * kLanes<T>;
   constexpr std::int64_t kElementsPerTask = 65536;
-  constexpr std::int64_t kColumns = 2 * kLanes<T>;
+  constexpr std::int64_t kLongColumn = 16384;
+  if (elements > kLongColumn) return kWidest / 2;
   const std::int64_t wanted = kElementsPerTask / std::max<std::int64_t>(1, elements);
-  return std::max<std::int64_t>(1, (wanted + kColumns - 1) / kColumns) * kColumns;
+  return (std::max<std::int64_t>(1, wanted) + kWidest - 1) / kWidest * kWidest;
 }
 
 /// Sum over columns of a[c] b[c], in an order that depends on `columns` alone.

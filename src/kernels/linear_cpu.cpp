@@ -10,21 +10,20 @@ namespace moiety::kernels::cpu {
 namespace {
 
 /// Adds the bias to a tile that was just computed, and clears what is negative.
-template <class T>
-void finish_tile(T* out, std::int64_t stride, const T* bias, bool relu, const Tile& tile) {
-  for (std::int64_t i = tile.row; i < tile.row + tile.rows; ++i) {
-    T* row = out + i * stride;
-    for_column_blocks<T>(tile.column, tile.column + tile.columns, [=](std::int64_t c, auto y) {
-      auto b = y;
-      y.load(row + c);
-      if (bias != nullptr) {
-        b.load(bias + c);
-        y.add(b);
-      }
-      if (relu) y.keep_positive(y);
-      y.store(row + c);
-    });
-  }
+template <class T, bool kRelu>
+void finish_tile(T* out, std::int64_t stride, const T* bias, const Tile& tile) {
+  for_column_blocks<T>(tile.column, tile.column + tile.columns, [=](std::int64_t c, auto shift) {
+    auto y = shift;
+    shift.clear();
+    if (bias != nullptr) shift.load(bias + c);
+    T* at = out + tile.row * stride + c;
+    for (std::int64_t i = 0; i < tile.rows; ++i, at += stride) {
+      y.load(at);
+      y.add(shift);
+      if constexpr (kRelu) y.keep_positive(y);
+      y.store(at);
+    }
+  });
 }
 
 /// Rows [begin, end): masked = grad where out > 0 (nullptr: no mask); sum[c] = their column sums.
@@ -72,7 +71,11 @@ void linear(const Stream& stream, const TensorView& x, const TensorView& weight,
     const T* shift = data_or_null<T>(bias);
     for_each_tile(stream, p.m, p.n, p.k, [&](const Tile& tile) {
       multiply(restrict_to(p, tile));
-      if (shift != nullptr || relu) finish_tile(p.c, p.ldc, shift, relu, tile);
+      if (relu) {
+        finish_tile<T, true>(p.c, p.ldc, shift, tile);
+      } else if (shift != nullptr) {
+        finish_tile<T, false>(p.c, p.ldc, shift, tile);
+      }
     });
   });
 }
