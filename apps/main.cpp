@@ -3,6 +3,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <exception>
+#include <string>
 
 #include "apps/commands.h"
 #include "apps/console.h"
@@ -15,14 +16,18 @@ constexpr int kFailure = 1;
 constexpr int kUserMistake = 2;
 constexpr int kSignal = 128;  // plus the signal's number, as shells report it
 
+/// What CLI11 prints for flags that it cannot parse: the error, and whose help to read.
+std::string usage_error(const CLI::App* app, const CLI::Error& error) {
+  std::string command = app->get_name();
+  for (const CLI::App* chosen : app->get_subcommands()) command += " " + chosen->get_name();
+  return moiety::concat("moiety: error: ", error.what(), "; see '", command, " --help'\n");
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Trains molecular graph networks.", "moiety");
   app.set_version_flag("--version", "moiety " MOIETY_VERSION);
   app.require_subcommand(1);
-  app.failure_message([](const CLI::App* used, const CLI::Error& error) {
-    return std::string("moiety: error: ") + error.what() + "; see '" + used->get_name() +
-           " --help'\n";
-  });
+  app.failure_message(usage_error);
   moiety::apps::add_prepare(app);
   moiety::apps::add_train(app);
   moiety::apps::add_predict(app);

@@ -6,12 +6,14 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include "apps/commands.h"
@@ -19,6 +21,7 @@
 #include "apps/suggest.h"
 #include "data/table.h"
 #include "data/units.h"
+#include "tensor/device.h"
 #include "tensor/error.h"
 
 namespace moiety::apps {
@@ -101,16 +104,19 @@ data::PrepareOptions options_of(const PrepareFlags& flags) {
   options.split_column = flags.split_column;
   options.delimiter = parse_delimiter(flags.delimiter);
   options.split = parse_split(flags);
-  options.threads = flags.threads > 0
-                        ? flags.threads
-                        : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  options.threads = flags.threads > 0 ? flags.threads : available_cores();
   options.overwrite = flags.overwrite;
+  check<UserError>(flags.overwrite || !std::filesystem::exists(flags.output), flags.output,
+                   " exists; give --overwrite or another -o");
   return options;
 }
 
-void print_report(const data::PrepareReport& report, const std::string& output, double seconds) {
-  fmt::print("{}: {} molecules of {} rows in {:.1f} s; train {}, valid {}, test {}\n", output,
+void print_report(const data::PrepareReport& report, const PrepareFlags& flags, double seconds) {
+  fmt::print("{}: {} molecules of {} rows in {:.1f} s; train {}, valid {}, test {}\n", flags.output,
              report.molecules, report.rows, seconds, report.train, report.valid, report.test);
+  if (flags.targets.empty()) {
+    fmt::print("it has no targets: a model can predict on it, not learn from it; see --target\n");
+  }
   if (report.duplicates > 0) {
     fmt::print("{} molecules occur more than once; all are kept\n", report.duplicates);
   }
@@ -139,7 +145,7 @@ void run_prepare(const PrepareFlags& flags) {
   try {
     const auto report = prepare_with_bar(options_of(flags));
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    print_report(report, flags.output, seconds.count());
+    print_report(report, flags, seconds.count());
   } catch (const data::UnknownColumn& error) {
     throw UserError(error.what() + did_you_mean(error.name(), error.columns()));
   }
@@ -154,11 +160,13 @@ void add_prepare(CLI::App& app) {
       ->required();
   command->add_option("-o,--output", flags->output, "The data set to write (.h5)")->required();
   command->add_option("--target", flags->targets, "Columns to learn, separated by commas")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command
       ->add_option("--unit", flags->units,
                    "Their units; guessed from names such as gap_ev otherwise")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_option("--smiles", flags->smiles, "Column of SMILES; guessed otherwise");
   command->add_option("--id", flags->id, "Column of identifiers");
   command->add_option("--delimiter", flags->delimiter,
@@ -173,6 +181,7 @@ void add_prepare(CLI::App& app) {
                       "Column that says train, valid or test");
   command->add_option("--seed", flags->seed, "Seed of the random split")->capture_default_str();
   command->add_option("--threads", flags->threads, "Threads; 0 takes all cores")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_flag("--overwrite", flags->overwrite, "Replace an existing data set");
   command->callback([flags] { run_prepare(*flags); });

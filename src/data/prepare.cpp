@@ -119,7 +119,8 @@ class Conversion {
     }
   }
 
-  SplitIndices split() const {
+  /// `listed` is what the split file holds, if there is one.
+  SplitIndices split(const SplitIndices& listed) const {
     const SplitPlan& plan = options_.split;
     switch (plan.kind) {
       case SplitPlan::Kind::random:
@@ -129,7 +130,7 @@ class Conversion {
       case SplitPlan::Kind::column:
         return label_split(labels_);
       case SplitPlan::Kind::file:
-        return rows_to_molecules(read_split_file(plan.file), molecule_of_row_, plan.file);
+        return rows_to_molecules(listed, molecule_of_row_, plan.file);
     }
     throw Error("unknown way to split");
   }
@@ -184,6 +185,8 @@ PrepareReport prepare(const PrepareOptions& options,
   check_targets(options.targets);
   check_files(options);
   auto sources = open_sources(options);
+  const bool has_split_file = options.split.kind == SplitPlan::Kind::file;
+  const SplitIndices listed = has_split_file ? read_split_file(options.split.file) : SplitIndices{};
   Rejects rejects(options.output.string() + ".rejects.csv");
   DatasetWriterOptions file = {.path = options.output.string(),
                                .features = ogb_schema(),
@@ -197,7 +200,7 @@ PrepareReport prepare(const PrepareOptions& options,
   }
   check<UserError>(conversion.molecules() > 0, "none of the ", conversion.rows(), " rows of ",
                    source_names(options.sources), " is usable; see ", rejects.path().string());
-  const SplitIndices splits = conversion.split();
+  const SplitIndices splits = conversion.split(listed);
   writer.finish(splits);
   return {.rows = conversion.rows(),
           .molecules = conversion.molecules(),

@@ -101,10 +101,8 @@ std::string guess_smiles_column(const std::vector<std::string>& columns,
       if (to_lower(column) == name) return column;
     }
   }
-  std::string list;
-  for (const std::string& column : columns) list += (list.empty() ? "'" : ", '") + column + "'";
-  throw UserError(concat(table.string(), ": none of the columns ", list,
-                         " is called smiles; say which one holds the SMILES"));
+  throw UserError(concat(table.string(), ": none of the columns ", quoted_list(columns),
+                         " is called smiles; name the one that holds the SMILES"));
 }
 
 std::unique_ptr<RowSource> open_source(const std::filesystem::path& path,

@@ -13,12 +13,6 @@ constexpr std::string_view kDelimiters = ",\t;|";
 
 bool ends_line(int c) { return c == -1 || c == '\n' || c == '\r'; }
 
-std::string listed(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "'" : ", '") + name + "'";
-  return out;
-}
-
 /// The delimiter that the header uses most, not counting quoted text.
 char detect_delimiter(std::string_view header) {
   std::vector<std::size_t> counts(kDelimiters.size(), 0);
@@ -37,8 +31,8 @@ char detect_delimiter(std::string_view header) {
 
 UnknownColumn::UnknownColumn(const std::string& table, std::string name,
                              std::vector<std::string> columns)
-    : UserError(
-          concat(table, " has no column '", name, "'; its first line names ", listed(columns))),
+    : UserError(concat(table, " has no column '", name, "'; its first line names ",
+                       quoted_list(columns))),
       name_(std::move(name)),
       columns_(std::move(columns)) {}
 

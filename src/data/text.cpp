@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 
 namespace moiety::data {
 
@@ -38,6 +39,16 @@ std::optional<double> parse_number(std::string_view cell) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return {};
   return value;
+}
+
+std::string quoted_list(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 10;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i) {
+    out += (i == 0 ? "'" : ", '") + names[i] + "'";
+  }
+  if (names.size() > kMost) out += ", ... (" + std::to_string(names.size()) + " in all)";
+  return out;
 }
 
 std::string csv_field(std::string_view text) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace moiety::data {
 
@@ -18,6 +19,9 @@ bool is_missing(std::string_view cell);
 
 /// The finite number that the whole cell spells ("-.72", "+1.5", "2e-3"), or nothing.
 std::optional<double> parse_number(std::string_view cell);
+
+/// "'a', 'b', 'c'" for a message; of many names the first ten and how many there are.
+std::string quoted_list(const std::vector<std::string>& names);
 
 /// One field of a comma-separated file: quoted where its content asks for it.
 std::string csv_field(std::string_view text);

@@ -5,6 +5,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,16 @@ TEST_F(PrepareCommand, UnitsAsGiven) {
   EXPECT_EQ(dataset.info().targets[0].unit, "meV");
   EXPECT_EQ(dataset.info().targets[1].unit, "debye");
   EXPECT_TRUE(says(refusal({"--target", "gap_ev,mu", "--unit", "eV"}), {"1 units for 2"}));
+}
+
+TEST_F(PrepareCommand, TargetsDoNotSwallowSources) {
+  CLI::App app;
+  add_prepare(app);
+  std::vector<std::string> words = {"prepare",  "-o", folder_ / "m.h5",
+                                    "--target", "mu", folder_ / "m.csv"};
+  std::reverse(words.begin(), words.end());
+  app.parse(words);
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "m.h5"));
 }
 
 TEST_F(PrepareCommand, MistakesAreNamedWithARemedy) {

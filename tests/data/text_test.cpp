@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "data/units.h"
 
 namespace moiety::data {
@@ -30,6 +33,11 @@ TEST(Text, FieldsAreQuotedWhereNeeded) {
   EXPECT_EQ(csv_field("CC(=O)O"), "CC(=O)O");
   EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
   EXPECT_EQ(csv_field("say \"hi\""), "\"say \"\"hi\"\"\"");
+}
+
+TEST(Text, ListsOfNames) {
+  EXPECT_EQ(quoted_list({"a", "b"}), "'a', 'b'");
+  EXPECT_TRUE(quoted_list(std::vector<std::string>(12, "x")).ends_with("'x', ... (12 in all)"));
 }
 
 TEST(Units, EndOfTheName) {
