@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs a build into a scratch folder, builds examples/ against it alone and trains with it:
-#   run.sh SOURCE BUILD MOIETY
+#   install.sh SOURCE BUILD MOIETY
 set -euo pipefail
 source=$1 build=$2 moiety=$3
 scratch=$(mktemp -d)
