@@ -38,8 +38,7 @@ def compute_isomer(calculator, smiles):
         raise optimise.Failure("rearranged")
     for index, place in enumerate(positions):
         mol.GetConformer(conformer).SetAtomPosition(index, Point3D(*map(float, place)))
-    found = stereo.name_from_geometry(mol, conformer)
-    if found not in (smiles, stereo.mirror_image(smiles)):
+    if stereo.name_from_geometry(mol, conformer) != smiles:
         raise optimise.Failure("other-isomer")
     homo, lumo = calculator.frontier_orbitals()
     return {"smiles": smiles, "homo_ev": homo, "lumo_ev": lumo, "gap_ev": lumo - homo,
@@ -116,16 +115,17 @@ def _chunks(work_list, done):
 
 def run(work_list, journal, seed, processes, rows, isomer_limit, log=print):
     """Work the list off in order until `rows` rows are there or the list ends."""
-    done = read_journal(journal)
     _drop_partial_line(journal)
+    known = read_journal(journal)
+    done = {smiles: known[smiles] for smiles in work_list if smiles in known}
     count = sum(len(entry["rows"]) for entry in done.values())
     finished, started = len(done), time.time()
-    # Blocks are done out of order inside, so a whole block more is computed than is counted.
     queue = list(_chunks(work_list, done))[::-1]
     workers = [_Process(seed, isomer_limit) for _ in range(processes)]
     with open(journal, "a", encoding="utf-8") as out:
         while True:
             for worker in workers:
+                # A block is done out of order inside, so one block more than needed is done.
                 if not worker.todo and queue and count < rows + BLOCK:
                     worker.give(queue.pop())
             busy = {worker.pipe: worker for worker in workers if worker.todo}

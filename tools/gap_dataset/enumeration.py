@@ -18,20 +18,21 @@ BOND_TYPES = {1: Chem.BondType.SINGLE, 2: Chem.BondType.DOUBLE, 3: Chem.BondType
 MAX_RINGS = 2
 
 
-def hash_order(seed, items):
-    """The items in a random order that depends on the seed and on the strings alone.
+def hash_order(key, items):
+    """The items in a random order that depends on the key and on the strings alone.
 
     Sorting by a hash needs no random generator, whose stream might change between versions, and
-    adding an item leaves the order of the others as it was.
+    adding an item leaves the order of the others as it was. Draws that build on each other need
+    different keys: what comes first in one order comes first again under the same key.
     """
-    def key(text):
-        return hashlib.sha256(f"{seed} {text}".encode()).digest()
-    return sorted(items, key=key)
+    def digest(text):
+        return hashlib.sha256(f"{key} {text}".encode()).digest()
+    return sorted(items, key=digest)
 
 
-def sample(seed, items, count):
+def sample(key, items, count):
     """`count` of the items, or all of them where there are fewer."""
-    return hash_order(seed, items)[:count]
+    return hash_order(key, items)[:count]
 
 
 def heavy_atoms(smiles):
@@ -103,7 +104,7 @@ def close_ring(smiles):
     return found - {None}
 
 
-def _accepted_name(smiles):
+def accepted_name(smiles):
     """The canonical SMILES where the molecule passes every rule and survives a round trip."""
     mol = Chem.MolFromSmiles(smiles)
     if mol is None or not rules.accepted(mol):
@@ -126,7 +127,7 @@ class Enumerator:
         return found
 
     def _accept(self, smiles):
-        names = self.pool.imap_unordered(_accepted_name, sorted(smiles), chunksize=500)
+        names = self.pool.imap_unordered(accepted_name, sorted(smiles), chunksize=500)
         return {name for name in names if name}
 
     def grow(self, smiles):
@@ -140,7 +141,7 @@ class Enumerator:
             if count:
                 layer = self._union(close_ring, layer)
             if limit:
-                layer = set(sample(seed, layer, limit))
+                layer = set(sample(f"{seed} rings", layer, limit))
             result |= self._accept(layer)
         return result
 
@@ -153,7 +154,7 @@ class Enumerator:
             limit = None
             if size > full:
                 limit = tree_limit
-                trees = set(sample(seed, trees, limit))
+                trees = set(sample(f"{seed} trees", trees, limit))
             sizes[size] = self.rings(trees, seed, limit)
             self.log(f"{size} heavy atoms: {len(trees)} trees, {len(sizes[size])} accepted")
         return sizes
@@ -163,8 +164,8 @@ class Enumerator:
         result = {size: {s for s in sizes[size] if rules.is_aromatic(Chem.MolFromSmiles(s))}
                   for size in range(1, full + 1)}
         for size in range(full + 1, largest + 1):
-            grown = self.grow(sample(seed, result[size - 1], limit))
-            fused = self._union(close_ring, sample(seed, grown, limit))
+            grown = self.grow(sample(f"{seed} grow", result[size - 1], limit))
+            fused = self._union(close_ring, sample(f"{seed} fuse", grown, limit))
             result[size] = {s for s in self._accept(grown | fused)
                             if rules.is_aromatic(Chem.MolFromSmiles(s))}
         for size, names in result.items():

@@ -21,8 +21,8 @@ class Failure(Exception):
     """The molecule cannot be used; the text says why in one word."""
 
 
-def embed(smiles):
-    """(molecule with hydrogens, id of its best MMFF94 conformer).
+def with_hydrogens(smiles):
+    """The molecule with hydrogens, in the atom order of the coordinates that ship.
 
     Atoms are sorted by element, so that isomers share a list of elements and with it the xTB
     parameters.
@@ -32,6 +32,12 @@ def embed(smiles):
                    key=lambda i: (-mol.GetAtomWithIdx(i).GetAtomicNum(), i))
     mol = Chem.RenumberAtoms(mol, order)
     Chem.SanitizeMol(mol)
+    return mol
+
+
+def embed(smiles):
+    """(molecule with hydrogens, id of its best MMFF94 conformer)."""
+    mol = with_hydrogens(smiles)
     if not AllChem.MMFFHasAllMoleculeParams(mol):
         raise Failure("no-mmff-parameters")
     rigid = (rdMolDescriptors.CalcNumRotatableBonds(mol) == 0

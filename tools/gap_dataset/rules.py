@@ -20,25 +20,27 @@ def _patterns(*smarts):
     return [Chem.MolFromSmarts(text) for text in smarts]
 
 
+# Written by atomic number, since an atom that is aliphatic now may become aromatic later.
 HEREDITARY = _patterns(
-    "[N,O,n,o]~[N,O,n,o]~[N,O,n,o]",  # three heteroatoms in a row
-    "*=*=*",                          # cumulenes, ketenes, isocyanates
-    "C#C[O,N]", "C#CF",               # ynols, ynamines and fluoroalkynes
-    "[O,N]C#N",                       # cyanates and cyanamides
-    "O(C=O)C=O", "O=CC(=O)F",         # open anhydrides, alpha-oxo acyl fluorides
-    "[#6](=O)C(=O)C=O",               # vicinal tricarbonyls
-    "[*;R]#[*]",                      # triple bonds in rings
+    "[#7,#8]~[#7,#8]~[#7,#8]",          # three heteroatoms in a row
+    "*=*=*",                            # cumulenes, ketenes, isocyanates
+    "C#C[#7,#8,F]",                     # ynols, ynamines and fluoroalkynes
+    "[#7,#8]C#N",                       # cyanates and cyanamides
+    "[#8]([#6]=O)[#6]=O",               # anhydrides
+    "O=[#6][#6](=O)F",                  # alpha-oxo acyl fluorides
+    "O=[#6][#6](=O)[#6]=O",             # vicinal tricarbonyls
+    "[*;R]#[*]",                        # triple bonds in rings
 )
 UNSTABLE = _patterns(
-    "[N;R0]=[N;R0]", "[O;X1]=N",                  # diazenes, nitroso compounds
-    "C(F)[OH,NH,NH2]",                            # would lose HF
-    "[CX4]([OH])[OH]", "[CX4]([OH])[NH,NH2]",     # geminal diols and hemiaminals
+    "N=N", "O=N",                               # diazenes, nitroso compounds
+    "C(F)[OH,NH,NH2]",                          # would lose HF
+    "[CX4]([OH])[OH]", "[CX4]([OH])[NH,NH2]",   # geminal diols and hemiaminals
     "[CX4]([NH2])[NH2]",
-    "C=C[OH]", "C=C[NH2]",                        # enols and primary enamines
-    "[CH2]=N", "N=C[OH]", "N=CF",                 # the less stable side of a tautomer pair
-    "[OH]C(=O)[O,N]",                             # carbonic and carbamic acids
-    "[r3]=*", "[r4]=[r4]",                        # strained double bonds
-    "[O,N;r3][O,N;r3]", "[O,N;r4][O,N;r4]",       # dioxiranes and their kin
+    "C=C[OH]", "C=C[NH2]",                      # enols and primary enamines
+    "[CH2]=N", "N=C[OH]", "N=CF",               # the less stable side of a tautomer pair
+    "[OH]C(=O)[O,N]",                           # carbonic and carbamic acids
+    "[r3]=*", "[r4]=[r4]",                      # strained double bonds
+    "[O,N;r3][O,N;r3]", "[O,N;r4][O,N;r4]",     # rings that would open at the weak bond
 )
 _NH_IMINE = Chem.MolFromSmarts("[#6X3]=[NX2H1]")
 _AROMATIC = Chem.MolFromSmarts("a")
@@ -70,6 +72,9 @@ def accepted(mol):
         return False
     if any(mol.HasSubstructMatch(pattern) for pattern in UNSTABLE):
         return False
+    if not all(bond_allowed(bond.GetBeginAtom().GetAtomicNum(), bond.GetEndAtom().GetAtomicNum())
+               for bond in mol.GetBonds()):
+        return False
     return _imines_ok(mol) and _rings_ok(mol)
 
 
@@ -78,7 +83,7 @@ def _composition_ok(mol):
     carbon = mol.GetNumAtoms() - hetero
     if hetero > MAX_HETEROATOMS:
         return False
-    return mol.GetNumAtoms() <= 2 or 0 < carbon >= hetero - 1
+    return mol.GetNumAtoms() <= 2 or carbon > 0
 
 
 def _imines_ok(mol):

@@ -59,15 +59,13 @@ def _mark(mol, element, choice):
         mol.GetAtomWithIdx(element.centeredOn).SetChiralTag(tags[choice])
 
 
-def _inverting_nitrogen(mol, element):
-    """A stereocentre at a nitrogen of a three-membered ring.
+def _is_nitrogen_centre(mol, element):
+    """A stereocentre at a nitrogen atom: in a three-membered ring or at a bridgehead.
 
-    RDKit counts it as one, yet can neither embed it on request nor read it from coordinates.
+    RDKit counts these, yet can neither embed them on request nor read them from coordinates.
     """
-    if element.type == Chem.StereoType.Bond_Double:
-        return False
-    atom = mol.GetAtomWithIdx(element.centeredOn)
-    return atom.GetAtomicNum() == 7 and atom.IsInRingSize(3)
+    return (element.type != Chem.StereoType.Bond_Double
+            and mol.GetAtomWithIdx(element.centeredOn).GetAtomicNum() == 7)
 
 
 def isomers(constitution, seed):
@@ -79,7 +77,7 @@ def isomers(constitution, seed):
     """
     mol = Chem.MolFromSmiles(constitution)
     elements = list(Chem.FindPotentialStereo(mol))
-    if len(elements) > MAX_ELEMENTS or any(_inverting_nitrogen(mol, e) for e in elements):
+    if len(elements) > MAX_ELEMENTS or any(_is_nitrogen_centre(mol, e) for e in elements):
         return []
     found = set()
     for choices in itertools.product((0, 1), repeat=len(elements)):
