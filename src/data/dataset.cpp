@@ -22,7 +22,7 @@ std::vector<T> to_vector(const T* values, std::int64_t count) {
   return count > 0 ? std::vector<T>(values, values + count) : std::vector<T>();
 }
 
-/// Rows [begin, begin + rows) of width `width`, as i32.
+/// The first `count` values as i32.
 std::vector<std::int32_t> widen(const FeatureRows& rows, std::int64_t count) {
   if (rows.wide != nullptr) return to_vector(rows.wide, count);
   return count > 0 ? std::vector<std::int32_t>(rows.narrow, rows.narrow + count)

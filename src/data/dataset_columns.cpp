@@ -66,10 +66,10 @@ class ColumnReader {
 };
 
 std::vector<std::int32_t> to_dims(const std::vector<std::int64_t>& values) {
-  std::vector<std::int32_t> dims;
-  for (const std::int64_t value : values) {
-    dims.push_back(static_cast<std::int32_t>(std::clamp<std::int64_t>(value, 0, 1 << 30)));
-  }
+  std::vector<std::int32_t> dims(values.size());
+  std::ranges::transform(values, dims.begin(), [](std::int64_t value) {
+    return static_cast<std::int32_t>(std::clamp<std::int64_t>(value, 0, 1 << 30));
+  });
   return dims;
 }
 

@@ -262,13 +262,13 @@ void DatasetWriter::finish(const SplitIndices& splits) {
   const auto problem =
       problem::with_splits(splits.train, splits.valid, splits.test, impl_->molecules);
   check<UserError>(!problem, path, ": ", problem.value_or(""));
+  const auto closing = std::move(impl_);  // a writer that failed here is closed as well
   PartialFile partial(path);
   Hdf5Writer file(partial.path());
-  impl_->write(file, splits, impl_->target_moments(splits.train));
+  closing->write(file, splits, closing->target_moments(splits.train));
   file.close();
   write_seal(partial.path(), file.columns());
   partial.place();
-  impl_.reset();
 }
 
 }  // namespace moiety::data

@@ -92,7 +92,7 @@ FileSection verify_entry(const SectionEntry& entry, std::int64_t at, const Mappe
   const auto size = static_cast<std::int64_t>(file.bytes().size());
   check<IoError>(entry.offset == at && entry.bytes > 0 && entry.bytes <= size - at, file.path(),
                  ": its seal contradicts itself at ", name);
-  const FileSection section{name, entry.offset, entry.bytes};
+  FileSection section{name, entry.offset, entry.bytes};
   check<IoError>(entry.checksum == entry_for(section, file.bytes()).checksum, file.path(), ": ",
                  name, " is damaged (its checksum is wrong); make or copy the file again");
   return section;

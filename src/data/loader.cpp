@@ -75,7 +75,7 @@ void Loader::Impl::read_epoch(const std::stop_token& stop, Cursor at) {
   const EpochPlan plan = sampler.plan(at.epoch);
   check<UserError>(at.step >= 0 && at.step <= plan.steps(), "cannot resume at step ", at.step,
                    " of epoch ", at.epoch, ", which has ", plan.steps(), " steps");
-  for (; at.step < plan.steps(); ++at.step) {
+  for (; at.step < plan.steps() && !stop.stop_requested(); ++at.step) {
     if (read_ahead && at.step + 1 < plan.steps()) dataset.prefetch(plan.batch(at.step + 1));
     if (!push(stop, make(plan, at))) return;
   }
