@@ -27,11 +27,11 @@ p.sub, .note { color: var(--faint); margin: 2px 0 0; }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 10px;
   padding: 16px; min-width: 0; }
 .grid { display: grid; gap: 14px; grid-template-columns: repeat(auto-fit, minmax(min(100%, 400px), 1fr)); }
-.headline { display: grid; gap: 14px; margin-top: 18px;
-  grid-template-columns: repeat(auto-fit, minmax(min(100%, 300px), 1fr)); }
+.headline { display: grid; gap: 14px; margin-top: 18px; }
+@media (min-width: 760px) { .headline { grid-template-columns: 1.6fr 1fr; } }
 .big { font-size: 2.7rem; line-height: 1.15; font-weight: 650; font-variant-numeric: tabular-nums; }
 .big small { font-size: 1.1rem; font-weight: 500; color: var(--faint); }
-.bars { display: grid; gap: 8px; }
+.bars { display: grid; gap: 8px; margin-top: 18px; }
 .bar-label { display: flex; justify-content: space-between; gap: 10px; font-size: .88rem; }
 .bar-label span:last-child { white-space: nowrap; font-variant-numeric: tabular-nums; }
 .track { height: 8px; border-radius: 4px; background: var(--line); overflow: hidden; }

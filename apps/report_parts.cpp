@@ -128,7 +128,7 @@ Pairs pairs_of(const Predictions& predictions, std::size_t target) {
 
 std::string parity_note(const Pairs& pairs) {
   std::string note = fmt::format("{} molecules", pairs.truth.size());
-  if (pairs.truth.size() > kMostPoints) note += ", counted in small squares: darker is more";
+  if (pairs.truth.size() > kMostPoints) note += ", counted in small squares, stronger colour is more";
   if (pairs.left_out > 0) note += fmt::format("; {} without a value left out", pairs.left_out);
   return fmt::format("<p class=\"note\">{}.</p>\n", note);
 }
@@ -182,15 +182,15 @@ std::string headline(const RunRecord& run) {
   const std::string unit = text_at(run.summary, "/metrics/test/unit");
   const std::string target = text_at(run.summary, "/metrics/test/target");
   const std::string result = fmt::format(
-      "<div class=\"card\"><h3>Test MAE{}{}</h3>\n<div class=\"big\">{} <small>{}</small></div>\n"
-      "<p class=\"note\">RMSE {}, R<sup>2</sup> {}, over {} molecules the model has not seen.</p>"
-      "</div>\n",
+      "<div class=\"card\">\n<h3>Test MAE{}{}</h3>\n"
+      "<div class=\"big\">{} <small>{}</small></div>\n"
+      "<p class=\"note\">RMSE {}, R<sup>2</sup> {}, over {} molecules the model has not seen.</p>\n"
+      "{}</div>\n",
       target.empty() ? "" : ", ", escape_html(target), format_figure(bars.front().mae),
       escape_html(unit), figure(number_at(run.summary, "/metrics/test/rmse")),
       figure(number_at(run.summary, "/metrics/test/r2")),
-      figure(number_at(run.summary, "/molecules/test")));
-  return fmt::format("<div class=\"headline\">\n{}{}{}</div>\n", result,
-                     card("Beside simpler models", draw_bars(bars, unit)),
+      figure(number_at(run.summary, "/molecules/test")), draw_bars(bars, unit));
+  return fmt::format("<div class=\"headline\">\n{}{}</div>\n", result,
                      card("The run", run_facts(run.summary)));
 }
 

@@ -22,12 +22,11 @@ double place(const Axis& axis, double value) {
   return std::log(floor / axis.low) / std::log(axis.high / axis.low);
 }
 
+/// The nearest of 1, 2 and 5 times a power of ten.
 double round_step(double raw) {
   const double power = std::pow(10, std::floor(std::log10(raw)));
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (raw <= factor * power * (1 + 1e-9)) return factor * power;
-  }
-  return 10 * power;
+  const double factor = raw / power;
+  return power * (factor < 1.5 ? 1 : factor < 3.5 ? 2 : factor < 7.5 ? 5 : 10);
 }
 
 std::vector<double> logarithmic_ticks(const Axis& axis) {

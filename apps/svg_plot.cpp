@@ -14,7 +14,7 @@
 namespace moiety::apps {
 namespace {
 
-constexpr double kWidth = 520, kHeight = 300, kSquare = 460;
+constexpr double kWidth = 480, kHeight = 290, kSquare = 460;
 constexpr std::size_t kColors = 8, kMostCurvePoints = 1000, kMostHoverPoints = 120;
 constexpr int kHistogramBins = 41;
 constexpr std::size_t kDensityBins = 84;

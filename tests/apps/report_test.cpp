@@ -137,7 +137,7 @@ TEST(RunRecord, ComesFromTheFilesOfARun) {
 
 TEST(Axis, TicksAreRound) {
   EXPECT_EQ(tick_places({0, 1, false}, 5), (std::vector<double>{0, 0.2, 0.4, 0.2 * 3, 0.8, 1}));
-  EXPECT_EQ(tick_places({-3, 3, false}, 5), (std::vector<double>{-2, 0, 2}));
+  EXPECT_EQ(tick_places({-3, 3, false}, 5), (std::vector<double>{-3, -2, -1, 0, 1, 2, 3}));
   EXPECT_EQ(tick_places({0.5, 2000, true}, 5), (std::vector<double>{1, 10, 100, 1000}));
 }
 

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/inspection.h"
+
+#include <gtest/gtest.h>
+
+#include "apps/machine.h"
+#include "apps/run_directory.h"
+#include "nn/checkpoint.h"
+#include "support/dataset_files.h"
+#include "support/error_text.h"
+#include "support/temporary_folder.h"
+#include "tensor/device.h"
+
+namespace moiety::apps {
+namespace {
+
+using moiety::testing::error_text;
+using moiety::testing::says;
+using moiety::testing::TemporaryFolder;
+
+TEST(Inspect, ADataSet) {
+  const TemporaryFolder folder;
+  const std::string path = (folder / "molecules.h5").string();
+  moiety::testing::write_dataset(path, moiety::testing::random_molecules(20, 1));
+  const auto found = inspect(path);
+  EXPECT_EQ(found["kind"], "data set");
+  EXPECT_EQ(found["molecules"], 20);
+  EXPECT_EQ(found["splits"]["train"], 16);
+  EXPECT_EQ(found["targets"]["gap"]["unit"], "eV");
+  EXPECT_TRUE(says(format_inspection(found), {"molecules", "20", "test-1", "gap", "eV"}));
+}
+
+TEST(Inspect, ACheckpoint) {
+  const TemporaryFolder folder;
+  const std::string path = (folder / "step_000000001.ckpt").string();
+  const auto device = make_cpu_device(1);
+  nn::Checkpoint checkpoint;
+  checkpoint.tensors["layer.weight"] = Tensor::zeros({3, 4}, DType::f32, *device);
+  checkpoint.set_i64("step", 7);
+  checkpoint.save(path);
+  const auto found = inspect(path);
+  EXPECT_EQ(found["kind"], "checkpoint");
+  EXPECT_EQ(found["numbers"], 12);
+  EXPECT_TRUE(says(format_inspection(found), {"layer.weight", "f32", "step"}));
+}
+
+TEST(Inspect, ARun) {
+  const TemporaryFolder folder;
+  RunDirectory run((folder / "run").string(), RunDirectory::Mode::create);
+  run.write_recipe("[data]\npath = \"gap.h5\"\n[train]\nlr = 5e-3\n");
+  run.append_metrics({{"step", 10}, {"valid", {{"mae", 0.5}}}});
+  run.append_metrics({{"step", 20}, {"valid", {{"mae", 0.7}}}});
+  moiety::testing::write_bytes(checkpoint_path(run.files(), 20), "x");
+  const auto found = inspect(run.files().root);
+  EXPECT_EQ(found["recipe_beyond_defaults"]["train.lr"], "0.005");
+  EXPECT_FALSE(found["recipe_beyond_defaults"].contains("train.epochs"));
+  EXPECT_EQ(found["validation"]["best"]["step"], 10);
+  EXPECT_EQ(found["validation"]["last"]["step"], 20);
+  EXPECT_EQ(found["checkpoints_at_steps"], std::vector<int>{20});
+}
+
+TEST(Inspect, WhatItCannotReadIsNamed) {
+  const TemporaryFolder folder;
+  const std::string path = (folder / "notes.txt").string();
+  EXPECT_TRUE(says(error_text<UserError>([&] { inspect(path); }), {path, "no such"}));
+  moiety::testing::write_bytes(path, "hello");
+  EXPECT_TRUE(says(error_text([&] { inspect(path); }), {path}));
+}
+
+TEST(Machine, IsDescribed) {
+  const Machine machine = describe_machine();
+  EXPECT_FALSE(machine.cpu.empty());
+  EXPECT_GE(machine.cores, 1);
+  EXPECT_GT(machine.memory_bytes, std::int64_t{1} << 26);
+  EXPECT_NE(machine.gpus > 0, !machine.gpu_note.empty());
+  EXPECT_EQ(format_bytes(3 << 20), "3.0 MiB");
+  EXPECT_EQ(format_bytes(17), "17 bytes");
+}
+
+}  // namespace
+}  // namespace moiety::apps
