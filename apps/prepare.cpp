@@ -181,7 +181,7 @@ void add_prepare(CLI::App& app) {
                       "Column that says train, valid or test");
   command->add_option("--seed", flags->seed, "Seed of the random split")->capture_default_str();
   command->add_option("--threads", flags->threads, "Threads; 0 takes all cores")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0, 1024))
       ->capture_default_str();
   command->add_flag("--overwrite", flags->overwrite, "Replace an existing data set");
   command->callback([flags] { run_prepare(*flags); });
