@@ -39,8 +39,8 @@ void evaluate(const EvaluateArguments& arguments) {
   check<UserError>(!rows.empty(), arguments.data, " has no molecules in its ", arguments.split,
                    " split");
   const auto columns = target_columns(trained.spec, dataset.info());
-  const Predictions predictions = predict_rows(*trained.model, trained.spec, dataset, rows,
-                                               columns, /*names=*/false, *device);
+  const Predictions predictions =
+      predict_rows(*trained.model, trained.spec, dataset, rows, columns, /*names=*/false, *device);
   const SplitScores scores = score(predictions, trained.spec.units);
   if (arguments.json) {
     fmt::print("{}\n", to_json(scores).dump(2));

@@ -51,6 +51,21 @@ ops::Loss parse_loss(const std::string& name) {
   return ops::Loss::huber;
 }
 
+/// As in ops::regression_loss, for one prediction.
+double point_loss(const TrainRecipe& train, double error) {
+  const double size = std::fabs(error);
+  switch (parse_loss(train.loss)) {
+    case ops::Loss::mse:
+      return error * error;
+    case ops::Loss::mae:
+      return size;
+    case ops::Loss::huber:
+      return size <= train.huber_delta ? size * size / 2
+                                       : train.huber_delta * (size - train.huber_delta / 2);
+  }
+  throw Error("unknown loss");
+}
+
 }  // namespace
 
 Trainer::Trainer(const Recipe& recipe, const data::Dataset& dataset, Device& device)
@@ -62,6 +77,8 @@ Trainer::Trainer(const Recipe& recipe, const data::Dataset& dataset, Device& dev
       columns_(target_columns(spec_, dataset.info())),
       sampler_(dataset, dataset.split(data::Split::train), sampler_options(recipe)),
       early_stopping_(recipe.train.early_stop_patience) {
+  check<UserError>(dataset.info().valid > 0 && dataset.info().test > 0, recipe.data.path,
+                   " has no molecules in its validation or test split; prepare it with --split");
   const auto seed = static_cast<std::uint64_t>(recipe.train.seed);
   nn::Initializer init(device, seed);
   model_ = std::make_unique<nn::GraphModel>(init, spec_.config);
@@ -151,17 +168,34 @@ nn::StepReport Trainer::step(data::Loader& loader) {
   const nn::StepReport report = optimizer_->step(gradients_, learning_rate());
   if (ema_) ema_->update();
   ++position_.step;
-  position_.loss_sum += value;
-  ++position_.loss_steps;
+  if (!report.skipped) {  // a loss that is not finite would hide those of all other steps
+    position_.loss_sum += value;
+    ++position_.loss_steps;
+  }
   return report;
 }
 
-SplitScores Trainer::validate(data::Split split) {
+Trainer::Validation Trainer::validate() {
   std::optional<nn::Ema::Swapped> averaged;
   if (ema_) averaged.emplace(*ema_);
-  const Predictions predictions = predict_rows(*model_, spec_, dataset_, dataset_.split(split),
-                                               columns_, /*names=*/false, device_);
-  return score(predictions, spec_.units);
+  const Predictions predictions =
+      predict_rows(*model_, spec_, dataset_, dataset_.split(data::Split::valid), columns_,
+                   /*names=*/false, device_);
+  return {score(predictions, spec_.units), standardised_loss(predictions)};
+}
+
+double Trainer::standardised_loss(const Predictions& predictions) const {
+  const std::size_t width = columns_.size();
+  double sum = 0;
+  double count = 0;
+  for (std::size_t i = 0; i < predictions.truth.size(); ++i) {
+    if (std::isnan(predictions.truth[i])) continue;
+    const double error =
+        (predictions.prediction[i] - predictions.truth[i]) / scaler_.sd()[i % width];
+    sum += point_loss(recipe_.train, error);
+    count += 1;
+  }
+  return count > 0 ? sum / count : std::nan("");
 }
 
 bool Trainer::observe(const SplitScores& valid) {

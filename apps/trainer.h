@@ -50,8 +50,12 @@ class Trainer {
   /// The batches from the current position on.
   data::Loader make_loader() const;
 
-  /// Scores of a split with the averaged weights where the recipe keeps them.
-  SplitScores validate(data::Split split);
+  struct Validation {
+    SplitScores scores;
+    double loss = 0;  ///< what training minimises, on standardised targets
+  };
+  /// Of the validation split, with the averaged weights where the recipe keeps them.
+  Validation validate();
   /// Takes a validation into the schedule and the stopping rule; true when it is the best so far.
   bool observe(const SplitScores& valid);
   /// Mean training loss since the last call, which it resets.
@@ -67,6 +71,7 @@ class Trainer {
 
  private:
   std::vector<GraphBatch> next_parts(data::Loader& loader);
+  double standardised_loss(const Predictions& predictions) const;
   double present_targets(const std::vector<GraphBatch>& parts) const;
 
   Recipe recipe_;

@@ -89,7 +89,8 @@ class TrainingLoop {
   void validate(const nn::StepReport& report) {
     const TrainingPosition& at = trainer_.position();
     const double lr = trainer_.learning_rate();
-    last_ = trainer_.validate(data::Split::valid);
+    const Trainer::Validation valid = trainer_.validate();
+    last_ = valid.scores;
     // The weights to keep come before the checkpoint that says they are kept: a kill in between
     // repeats the validation, it never loses the weights.
     if (trainer_.observe(*last_)) trainer_.save_model(best_model_path(run_.files()));
@@ -101,10 +102,12 @@ class TrainingLoop {
     line.lr = lr;
     line.train_loss = trainer_.take_mean_loss();
     line.grad_norm = report.gradient_norm;
-    line.valid = *last_;
+    line.valid_loss = valid.loss;
+    line.valid = valid.scores;
     run_.append_metrics(to_json(line));
     events_.scalar("train/loss", at.step, line.train_loss);
     events_.scalar("train/lr", at.step, lr);
+    events_.scalar("valid/loss", at.step, valid.loss);
     events_.scalar("valid/mae", at.step, last_->mae());
     events_.flush();
   }
@@ -161,6 +164,9 @@ void run_training(const Recipe& recipe, const std::filesystem::path& output, boo
     throw Interrupted(signals.signal(), fmt::format("stopped at step {}; go on with --resume -o {}",
                                                     trainer.position().step, output.string()));
   }
+  check(std::filesystem::exists(best_model_path(run.files())),
+        "the training diverged: no validation gave a finite error; lower train.lr, or set "
+        "train.clip_norm");
   trainer.save_model(last_model_path(run.files()));
   write_results(recipe, dataset, trainer, run, stopped_by);
 }

@@ -10,6 +10,7 @@
 #include "autograd/gradcheck.h"
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/loss.h"
+#include "autograd/ops/message_passing.h"
 #include "autograd/ops/reduce.h"
 #include "nn/parallel_step.h"
 #include "support/toy_graphs.h"
