@@ -27,8 +27,7 @@ void sum_down(const Stream& stream, const TensorView& x, const Term& term, const
     const auto shifted = [&](std::int64_t r, std::int64_t c, auto block) {
       return term(begin + r, c, block);
     };
-    sum_columns<T>(end - begin, width, shifted,
-                   [sums](std::int64_t c, double total) { sums[c] = total; });
+    sum_columns<T>(end - begin, width, shifted, sums);
   };
   reduce_rows(stream, x.shape[0], width, width, reduce, store);
 }

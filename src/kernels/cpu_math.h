@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <limits>
 
-// Functions that loops over floats vectorise: no branches, no calls. Errors of f32 are within 3 ulp
-// (tests/kernels/cpu_math_test.cpp states each); f64 calls the C library.
+// Functions that loops over floats vectorise: no branches, no calls, always inlined. Errors of f32
+// are within 3 ulp (tests/kernels/cpu_math_test.cpp states each); f64 calls the C library.
 namespace moiety::kernels::cpu::math {
 
 inline double exp(double x) { return std::exp(x); }
@@ -18,12 +18,12 @@ inline double normal_cdf(double x) { return 0.5 * std::erfc(-x * M_SQRT1_2); }
 inline double log1p(double x) { return std::log1p(x); }
 
 /// 2^n for n in [-126, 127].
-inline float exp2_int(std::int32_t n) {
+[[gnu::always_inline]] inline float exp2_int(std::int32_t n) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(n + 127) << 23);
 }
 
 /// Range reduction by ln 2 in two parts (Cody and Waite), polynomial of Cephes' expf.
-inline float exp(float x) {
+[[gnu::always_inline]] inline float exp(float x) {
   constexpr float kRound = 0x1.8p23f;  // adding it leaves the nearest integer in the low bits
   x = x < -104.0f ? -104.0f : x;
   x = x > 89.0f ? 89.0f : x;
@@ -43,7 +43,7 @@ inline float exp(float x) {
 }
 
 /// Mantissa in [sqrt(1/2), sqrt(2)) and exponent, polynomial of Cephes' logf.
-inline float log(float x) {
+[[gnu::always_inline]] inline float log(float x) {
   const bool subnormal = x < std::numeric_limits<float>::min();
   const float scaled = subnormal ? x * 0x1p23f : x;
   const auto bits = std::bit_cast<std::int32_t>(scaled) - 0x3f3504f3;
@@ -68,14 +68,14 @@ inline float log(float x) {
 }
 
 /// log(1 + x) for x in [0, 1]: the rounding of 1 + x is divided out (Kahan).
-inline float log1p(float x) {
+[[gnu::always_inline]] inline float log1p(float x) {
   const float w = 1.0f + x;
   const float exact = w - 1.0f;
   return exact == 0.0f ? x : log(w) * (x / (exact == 0.0f ? 1.0f : exact));
 }
 
 /// Cephes' polynomial near 0, 1 - 2 / (exp(2 |x|) + 1) elsewhere.
-inline float tanh(float x) {
+[[gnu::always_inline]] inline float tanh(float x) {
   const float a = std::fabs(x);
   const float z = x * x;
   float p = -5.70498872745e-3f;
@@ -88,11 +88,11 @@ inline float tanh(float x) {
   return a < 0.625f ? small : large;
 }
 
-inline float sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }
+[[gnu::always_inline]] inline float sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }
 
 /// Normal distribution function, (1 + erf(x / sqrt 2)) / 2, with erf as in N. Juffa's erff: a
 /// polynomial near 0, 1 - exp(polynomial) elsewhere.
-inline float normal_cdf(float x) {
+[[gnu::always_inline]] inline float normal_cdf(float x) {
   const float z = x * 0.70710678f;
   const float t = std::fabs(z);
   const float s = z * z;

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 
+#include "kernels/lanes.h"
 #include "tensor/rng.h"
 
 namespace moiety::kernels::cpu {
@@ -16,40 +19,49 @@ class RandomBlock {
   static constexpr std::int64_t kWords = 64;
 
   RandomBlock(RngKey key, std::uint64_t block) {
-    std::array<std::uint32_t, kCounters> c0, c1, c2, c3;
-    for (std::uint32_t i = 0; i < kCounters; ++i) {
-      const std::uint64_t counter = block * kCounters + i;
-      c0[i] = static_cast<std::uint32_t>(counter);
-      c1[i] = static_cast<std::uint32_t>(counter >> 32);
-      c2[i] = static_cast<std::uint32_t>(key.stream);
-      c3[i] = static_cast<std::uint32_t>(key.stream >> 32);
-    }
-    auto k0 = static_cast<std::uint32_t>(key.seed);
-    auto k1 = static_cast<std::uint32_t>(key.seed >> 32);
-    for (int round = 0; round < 10; ++round) {
-      for (std::uint32_t i = 0; i < kCounters; ++i) {
-        const std::uint64_t p0 = std::uint64_t{0xD2511F53u} * c0[i];
-        const std::uint64_t p1 = std::uint64_t{0xCD9E8D57u} * c2[i];
-        c0[i] = static_cast<std::uint32_t>(p1 >> 32) ^ c1[i] ^ k0;
-        c1[i] = static_cast<std::uint32_t>(p1);
-        c2[i] = static_cast<std::uint32_t>(p0 >> 32) ^ c3[i] ^ k1;
-        c3[i] = static_cast<std::uint32_t>(p0);
-      }
-      k0 += 0x9E3779B9u;
-      k1 += 0xBB67AE85u;
-    }
-    for (std::uint32_t i = 0; i < kCounters; ++i) {
-      words_[4 * i] = c0[i];
-      words_[4 * i + 1] = c1[i];
-      words_[4 * i + 2] = c2[i];
-      words_[4 * i + 3] = c3[i];
+    for (std::uint64_t i = 0; i < kCounters; i += kWidth) {
+      generate(key, block * kCounters + i, words_.data() + 4 * i);
     }
   }
 
   const std::uint32_t* words() const { return words_.data(); }
 
  private:
-  static constexpr std::uint32_t kCounters = 16;
+  using Lanes = VectorOf<std::uint64_t>::Type;  // 32-bit words in 64-bit lanes
+  static constexpr std::uint64_t kWidth = kLanes<std::uint64_t>;
+  static constexpr std::uint64_t kCounters = 16;
+  static constexpr std::uint64_t kLow = 0xffffffff;
+
+  /// The words of kWidth counters from `first`.
+  static void generate(RngKey key, std::uint64_t first, std::uint32_t* words) {
+    Lanes counter;
+    for (std::uint64_t i = 0; i < kWidth; ++i) counter[i] = first + i;
+    Lanes c0 = counter & kLow;
+    Lanes c1 = counter >> 32;
+    Lanes c2 = Lanes{} + (key.stream & kLow);
+    Lanes c3 = Lanes{} + (key.stream >> 32);
+    std::uint64_t k0 = key.seed & kLow;
+    std::uint64_t k1 = key.seed >> 32;
+    for (int round = 0; round < 10; ++round) {
+      const Lanes p0 = c0 * std::uint64_t{0xD2511F53u};
+      const Lanes p1 = c2 * std::uint64_t{0xCD9E8D57u};
+      c0 = (p1 >> 32) ^ c1 ^ k0;
+      c1 = p1 & kLow;
+      c2 = (p0 >> 32) ^ c3 ^ k1;
+      c3 = p0 & kLow;
+      k0 = (k0 + 0x9E3779B9u) & kLow;
+      k1 = (k1 + 0xBB67AE85u) & kLow;
+    }
+    static_assert(std::endian::native == std::endian::little);
+    const Lanes low = c0 | c1 << 32;
+    const Lanes high = c2 | c3 << 32;
+    std::array<std::uint64_t, 2 * kWidth> pairs;
+    for (std::uint64_t i = 0; i < kWidth; ++i) {
+      pairs[2 * i] = low[i];
+      pairs[2 * i + 1] = high[i];
+    }
+    std::memcpy(words, pairs.data(), sizeof pairs);
+  }
 
   alignas(64) std::array<std::uint32_t, kWords> words_;
 };

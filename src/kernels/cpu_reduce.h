@@ -9,12 +9,12 @@
 #include "tensor/storage.h"
 
 // Sums along rows and down columns. Partial sums in T are short and are added in double; the order
-// depends on the sizes alone.
+// depends on the sizes alone. Terms are inlined (flatten), or they would pass through memory.
 namespace moiety::kernels::cpu {
 
 /// Sum of n terms: term(c, block) returns the block of terms from number c.
 template <class T, class Term>
-double sum_terms(std::int64_t n, const Term& term) {
+[[gnu::flatten]] double sum_terms(std::int64_t n, const Term& term) {
   constexpr std::int64_t kWidth = 4 * kLanes<T>;
   constexpr std::int64_t kRun = 16 * kWidth;  // 16 terms a lane
   double total = 0;
@@ -40,31 +40,27 @@ double sum_row(const T* x, std::int64_t n) {
   });
 }
 
-/// Sums down the columns of `rows` rows: term(row, c, block) returns the terms of a row from column
-/// c; store(column, sum) takes the results.
-template <class T, class Term, class Store>
-void sum_columns(std::int64_t rows, std::int64_t width, const Term& term, const Store& store) {
+/// Adds the sum of each column over `rows` rows to sums [width]: term(row, c, block) returns the
+/// terms of a row from column c. A few rows at a time, so that memory is read in order.
+template <class T, class Term>
+[[gnu::flatten]] void sum_columns(std::int64_t rows, std::int64_t width, const Term& term,
+                                  double* sums) {
   constexpr std::int64_t kRun = 16;
-  constexpr std::int64_t kMaxWidth = 4 * kLanes<T>;
-  for_column_blocks<T>(0, width, [&](std::int64_t c, const auto& block) {
-    std::array<double, kMaxWidth> total{};
-    std::array<T, kMaxWidth> run{};
-    auto acc = block;
-    for (std::int64_t begin = 0; begin < rows; begin += kRun) {
+  for (std::int64_t begin = 0; begin < rows; begin += kRun) {
+    const std::int64_t end = std::min(rows, begin + kRun);
+    for_column_blocks<T>(0, width, [&](std::int64_t c, const auto& block) {
+      auto acc = block;
       acc.clear();
-      const std::int64_t end = std::min(rows, begin + kRun);
       for (std::int64_t r = begin; r < end; ++r) acc.add(term(r, c, block));
-      acc.store(run.data());
-      for (std::int64_t k = 0; k < kMaxWidth; ++k) total[k] += static_cast<double>(run[k]);
-    }
-    for (std::int64_t k = 0; k < std::min(kMaxWidth, width - c); ++k) store(c + k, total[k]);
-  });
+      acc.add_to(sums + c);
+    });
+  }
 }
 
 /// Rows of a chunk when `rows` rows of `width` elements are reduced to one in parallel: enough work
-/// to pay for a task, and at most 64 chunks to combine.
+/// to pay for a task and its partial sums, and at most 64 chunks to combine.
 inline std::int64_t chunk_rows(std::int64_t rows, std::int64_t width) {
-  return std::max<std::int64_t>({1, row_grain(width), (rows + 63) / 64});
+  return std::max<std::int64_t>({16, row_grain(width), (rows + 63) / 64});
 }
 
 /// Runs reduce(begin, end, partial) on chunks of rows in parallel, where `partial` has `width`
@@ -80,11 +76,10 @@ void reduce_rows(const Stream& stream, std::int64_t rows, std::int64_t row_work,
   parallel_for(stream, rows, chunk, [&](std::int64_t begin, std::int64_t end) {
     reduce(begin, end, partial + begin / chunk * width);
   });
-  for (std::int64_t k = 0; k < width; ++k) {
-    double total = 0;
-    for (std::int64_t c = 0; c < chunks; ++c) total += partial[c * width + k];
-    store(k, total);
+  for (std::int64_t c = 1; c < chunks; ++c) {
+    for (std::int64_t k = 0; k < width; ++k) partial[k] += partial[c * width + k];
   }
+  for (std::int64_t k = 0; k < width; ++k) store(k, partial[k]);
 }
 
 }  // namespace moiety::kernels::cpu

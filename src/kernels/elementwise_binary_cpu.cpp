@@ -8,8 +8,8 @@ namespace {
 /// One run of elements. The three fast cases cover equal shapes, scalars, and rows [C] or columns
 /// [N, 1] against [N, C].
 template <class F, class T>
-void run(const F& f, const T* a, std::int64_t stride_a, const T* b, std::int64_t stride_b, T* y,
-         std::int64_t count) {
+[[gnu::noinline]] void run(F f, const T* a, std::int64_t stride_a, const T* b,
+                           std::int64_t stride_b, T* y, std::int64_t count) {
   if (stride_a == 1 && stride_b == 1) {
 #pragma GCC ivdep
     for (std::int64_t i = 0; i < count; ++i) y[i] = f(a[i], b[i]);

@@ -8,6 +8,16 @@
 namespace moiety::kernels::cpu {
 namespace {
 
+template <class T, class F>
+[[gnu::noinline]] void map_run(F f, const T* x, std::int64_t stride, T* y, std::int64_t count) {
+  if (stride == 1) {
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < count; ++i) y[i] = f(x[i]);
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) y[i] = f(x[i * stride]);
+  }
+}
+
 /// out[i] = f(x[i]) for a strided x.
 template <class T, class F>
 void map(const Stream& stream, const TensorView& x, const TensorView& out, const F& f) {
@@ -15,16 +25,8 @@ void map(const Stream& stream, const TensorView& x, const TensorView& out, const
   const LoopNest<1> nest(out.shape, {&x});
   const T* from = x.as<T>();
   T* to = out.as<T>();
-  const std::int64_t stride = nest.inner_stride(0);
   for_each_run(stream, nest, [&](std::int64_t at, const auto& in, std::int64_t count) {
-    const T* a = from + in[0];
-    T* y = to + at;
-    if (stride == 1) {
-#pragma GCC ivdep
-      for (std::int64_t i = 0; i < count; ++i) y[i] = f(a[i]);
-    } else {
-      for (std::int64_t i = 0; i < count; ++i) y[i] = f(a[i * stride]);
-    }
+    map_run(f, from + in[0], nest.inner_stride(0), to + at, count);
   });
 }
 

@@ -8,44 +8,29 @@ namespace {
 
 constexpr double kInvSqrt2Pi = 0.398942280401432677939946;
 
+// One copy of each loop, with arguments by value: inlined into the several places that call it, the
+// compiler gives up on vectorising some.
 template <class F, class T>
-void apply(const Stream& stream, const F& f, const TensorView& x, const TensorView& out) {
-  const LoopNest<1> nest(out.shape, {&x});
-  const T* from = x.as<T>();
-  T* to = out.as<T>();
-  const std::int64_t stride = nest.inner_stride(0);
-  for_each_run(stream, nest, [&](std::int64_t at, const auto& in, std::int64_t count) {
-    const T* a = from + in[0];
-    T* y = to + at;
-    if (stride == 1) {
+[[gnu::noinline]] void run(F f, const T* x, std::int64_t stride, T* y, std::int64_t count) {
+  if (stride == 1) {
 #pragma GCC ivdep
-      for (std::int64_t i = 0; i < count; ++i) y[i] = f(a[i]);
-    } else {
-      for (std::int64_t i = 0; i < count; ++i) y[i] = f(a[i * stride]);
-    }
-  });
+    for (std::int64_t i = 0; i < count; ++i) y[i] = f(x[i]);
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) y[i] = f(x[i * stride]);
+  }
 }
 
 template <class F, class T>
-void apply_grad(const Stream& stream, const F& f, const TensorView& saved, const TensorView& grad,
-                const TensorView& out) {
-  const LoopNest<2> nest(out.shape, {&saved, &grad});
-  const T* s = saved.as<T>();
-  const T* g = grad.as<T>();
-  T* to = out.as<T>();
-  const std::int64_t stride_s = nest.inner_stride(0);
-  const std::int64_t stride_g = nest.inner_stride(1);
-  for_each_run(stream, nest, [&](std::int64_t at, const auto& in, std::int64_t count) {
-    const T* a = s + in[0];
-    const T* b = g + in[1];
-    T* y = to + at;
-    if (stride_s == 1 && stride_g == 1) {
+[[gnu::noinline]] void run_grad(F f, const T* saved, std::int64_t saved_stride, const T* grad,
+                                std::int64_t grad_stride, T* y, std::int64_t count) {
+  if (saved_stride == 1 && grad_stride == 1) {
 #pragma GCC ivdep
-      for (std::int64_t i = 0; i < count; ++i) y[i] = f(a[i], b[i]);
-    } else {
-      for (std::int64_t i = 0; i < count; ++i) y[i] = f(a[i * stride_s], b[i * stride_g]);
+    for (std::int64_t i = 0; i < count; ++i) y[i] = f(saved[i], grad[i]);
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) {
+      y[i] = f(saved[i * saved_stride], grad[i * grad_stride]);
     }
-  });
+  }
 }
 
 /// Calls visit(f) with the function f(x) of an operation.
@@ -123,8 +108,15 @@ void visit_unary_grad(UnaryOp op, const Visit& visit) {
 
 void unary(const Stream& stream, UnaryOp op, const TensorView& x, const TensorView& out) {
   MOIETY_CHECK(x.shape == out.shape && out.contiguous(), "unary: ", x.shape, " to ", out.shape);
+  const LoopNest<1> nest(out.shape, {&x});
   visit_float(out.dtype, [&]<class T> {
-    visit_unary<T>(op, [&]<class F>(const F& f) { apply<F, T>(stream, f, x, out); });
+    const T* from = x.as<T>();
+    T* to = out.as<T>();
+    visit_unary<T>(op, [&](const auto& f) {
+      for_each_run(stream, nest, [&](std::int64_t at, const auto& in, std::int64_t count) {
+        run(f, from + in[0], nest.inner_stride(0), to + at, count);
+      });
+    });
   });
 }
 
@@ -132,9 +124,17 @@ void unary_grad(const Stream& stream, UnaryOp op, const TensorView& saved, const
                 const TensorView& out) {
   MOIETY_CHECK(saved.shape == out.shape && grad.shape == out.shape && out.contiguous(),
                "unary_grad: ", saved.shape, " and ", grad.shape, " to ", out.shape);
+  const LoopNest<2> nest(out.shape, {&saved, &grad});
   visit_float(out.dtype, [&]<class T> {
-    visit_unary_grad<T>(
-        op, [&]<class F>(const F& f) { apply_grad<F, T>(stream, f, saved, grad, out); });
+    const T* s = saved.as<T>();
+    const T* g = grad.as<T>();
+    T* to = out.as<T>();
+    visit_unary_grad<T>(op, [&](const auto& f) {
+      for_each_run(stream, nest, [&](std::int64_t at, const auto& in, std::int64_t count) {
+        run_grad(f, s + in[0], nest.inner_stride(0), g + in[1], nest.inner_stride(1), to + at,
+                 count);
+      });
+    });
   });
 }
 

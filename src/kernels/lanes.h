@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -21,10 +22,28 @@ inline constexpr int kVectorBytes = 16;
 template <class T>
 inline constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
 
-template <class T>
+template <class T, int kBytes = kVectorBytes>
 struct VectorOf {
-  using Type [[gnu::vector_size(kVectorBytes)]] = T;
+  using Type [[gnu::vector_size(kBytes)]] = T;
 };
+
+/// Sum of a vector's elements: halves are added until 16 bytes are left.
+template <class T, int kBytes>
+T sum_lanes(typename VectorOf<T, kBytes>::Type x) {
+  if constexpr (kBytes > 16) {
+    using Half = typename VectorOf<T, kBytes / 2>::Type;
+    struct Halves {
+      Half low;
+      Half high;
+    };
+    const auto halves = std::bit_cast<Halves>(x);
+    return sum_lanes<T, kBytes / 2>(halves.low + halves.high);
+  } else if constexpr (sizeof(T) == 4) {
+    return (x[0] + x[2]) + (x[1] + x[3]);
+  } else {
+    return x[0] + x[1];
+  }
+}
 
 /// K vectors of consecutive elements.
 template <class T, int K>
@@ -63,16 +82,17 @@ struct Block {
   void keep_positive(const Block& gate) {
     for (int k = 0; k < K; ++k) v[k] = gate.v[k] <= T{0} ? Vector{} : v[k];
   }
+  /// Adds each element to one of consecutive doubles.
+  void add_to(double* sums) const {
+    std::array<T, K * kLanes<T>> elements;
+    store(elements.data());
+    for (int i = 0; i < K * kLanes<T>; ++i) sums[i] += static_cast<double>(elements[i]);
+  }
   /// Sum of the elements, in a fixed order.
   T sum() const {
     Vector total = v[0];
     for (int k = 1; k < K; ++k) total += v[k];
-    std::array<T, kLanes<T>> lane;
-    std::memcpy(lane.data(), &total, sizeof total);
-    for (int half = kLanes<T> / 2; half > 0; half /= 2) {
-      for (int i = 0; i < half; ++i) lane[i] += lane[i + half];
-    }
-    return lane[0];
+    return sum_lanes<T, kVectorBytes>(total);
   }
 };
 
@@ -110,6 +130,9 @@ struct TailBlock {
   }
   void keep_positive(const TailBlock& gate) {
     for (int k = 0; k < count; ++k) v[k] = gate.v[k] <= T{0} ? T{} : v[k];
+  }
+  void add_to(double* sums) const {
+    for (int k = 0; k < count; ++k) sums[k] += static_cast<double>(v[k]);
   }
   T sum() const {
     T out{};

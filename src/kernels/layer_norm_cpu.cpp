@@ -28,29 +28,79 @@ double sum_of_squares(const T* x, T mean, std::int64_t n) {
   });
 }
 
-/// Sums over a row of g * weight and of g * weight * (x - mean).
+/// What the gradients of a layer norm read.
 template <class T>
-std::pair<double, double> weighted_sums(const T* g, const T* weight, const T* x, T mean,
-                                        std::int64_t n) {
-  const auto product = [g, weight](std::int64_t c, auto block) {
-    auto left = block;
-    auto right = block;
-    left.load(g + c);
+struct RowNorm {
+  const T* x;
+  const T* grad;
+  const T* weight;
+  const T* mean;
+  const T* rstd;
+  std::int64_t width;
+
+  /// grad * weight from element c of a row.
+  template <class Block>
+  Block weighted(const T* g, std::int64_t c, Block block) const {
+    Block right = block;
+    Block product = block;
+    block.load(g + c);
     right.load(weight + c);
-    block.clear();
-    block.add_product(left, right);
-    return block;
-  };
-  const auto moment = [x, mean, product](std::int64_t c, auto block) {
+    product.clear();
+    product.add_product(block, right);
+    return product;
+  }
+  /// grad * (x - mean) / sd, from element c of a row.
+  template <class Block>
+  Block slope(std::int64_t row, std::int64_t c, Block block) const {
+    Block normal = block;
+    Block product = block;
+    normal.load(x + row * width + c);
+    normal.subtract(mean[row]);
+    normal.scale(rstd[row]);
+    block.load(grad + row * width + c);
+    product.clear();
+    product.add_product(block, normal);
+    return product;
+  }
+};
+
+template <class T>
+void row_gradient(const RowNorm<T>& norm, std::int64_t row, T* dx) {
+  const std::int64_t width = norm.width;
+  const T* x = norm.x + row * width;
+  const T* g = norm.grad + row * width;
+  const T* w = norm.weight;
+  const T m = norm.mean[row];
+  const T r = norm.rstd[row];
+  const double total =
+      sum_terms<T>(width, [&](std::int64_t c, auto block) { return norm.weighted(g, c, block); });
+  const double moment = sum_terms<T>(width, [&](std::int64_t c, auto block) {
     auto centred = block;
     centred.load(x + c);
-    centred.subtract(mean);
-    const auto gw = product(c, block);
+    centred.subtract(m);
+    const auto gw = norm.weighted(g, c, block);
     block.clear();
     block.add_product(gw, centred);
     return block;
+  });
+  const T shift = static_cast<T>(total / static_cast<double>(width));
+  const T slope = static_cast<T>(moment / static_cast<double>(width)) * r * r;
+#pragma GCC ivdep
+  for (std::int64_t c = 0; c < width; ++c) dx[c] = r * (g[c] * w[c] - shift - (x[c] - m) * slope);
+}
+
+/// Adds up the gradients of weight (sums[0 .. C]) and bias (the C after it) over rows.
+template <class T>
+void column_gradients(const RowNorm<T>& norm, std::int64_t begin, std::int64_t end, double* sums) {
+  const auto slope = [&norm, begin](std::int64_t r, std::int64_t c, auto block) {
+    return norm.slope(begin + r, c, block);
   };
-  return {sum_terms<T>(n, product), sum_terms<T>(n, moment)};
+  const auto grad = [&norm, begin](std::int64_t r, std::int64_t c, auto block) {
+    block.load(norm.grad + (begin + r) * norm.width + c);
+    return block;
+  };
+  sum_columns<T>(end - begin, norm.width, slope, sums);
+  sum_columns<T>(end - begin, norm.width, grad, sums + norm.width);
 }
 
 }  // namespace
@@ -90,27 +140,14 @@ void layer_norm_grad(const Stream& stream, const TensorView& grad, const TensorV
   for (const TensorView* v : {&weight, &out.weight, &out.bias}) check_vector(*v, width);
   for (const TensorView* v : {&mean, &rstd}) check_vector(*v, x.shape[0]);
   visit_float(x.dtype, [&]<class T> {
-    const T* w = weight.as<T>();
+    const RowNorm<T> norm{x.as<T>(),    grad.as<T>(), weight.as<T>(),
+                          mean.as<T>(), rstd.as<T>(), width};
+    T* dx = out.x.as<T>();
     T* dweight = out.weight.as<T>();
     T* dbias = out.bias.as<T>();
     const auto reduce = [&](std::int64_t begin, std::int64_t end, double* sums) {
-      for (std::int64_t row = begin; row < end; ++row) {
-        const T* from = x.as<T>() + row * width;
-        const T* g = grad.as<T>() + row * width;
-        T* dx = out.x.as<T>() + row * width;
-        const T m = mean.as<T>()[row];
-        const T r = rstd.as<T>()[row];
-        const auto [total, moment] = weighted_sums(g, w, from, m, width);
-        const T shift = static_cast<T>(total / static_cast<double>(width));
-        const T slope = static_cast<T>(moment / static_cast<double>(width)) * r;
-#pragma GCC ivdep
-        for (std::int64_t c = 0; c < width; ++c) {
-          const T normal = (from[c] - m) * r;
-          dx[c] = r * (g[c] * w[c] - shift - normal * slope);
-          sums[c] += static_cast<double>(g[c] * normal);
-          sums[width + c] += static_cast<double>(g[c]);
-        }
-      }
+      for (std::int64_t row = begin; row < end; ++row) row_gradient(norm, row, dx + row * width);
+      column_gradients(norm, begin, end, sums);  // reads again what the rows left in cache
     };
     reduce_rows(stream, x.shape[0], width, 2 * width, reduce, [&](std::int64_t k, double total) {
       (k < width ? dweight[k] : dbias[k - width]) = static_cast<T>(total);

@@ -7,6 +7,19 @@
 #include "kernels/random.h"
 
 namespace moiety::kernels::cpu {
+namespace {
+
+template <class T>
+void drop(const T* x, const std::uint32_t* words, std::int32_t threshold, T scale, T* y,
+          std::int64_t count) {
+#pragma GCC ivdep
+  for (std::int64_t i = 0; i < count; ++i) {
+    const T scaled = x[i] * scale;
+    y[i] = static_cast<std::int32_t>(words[i] >> 8) < threshold ? T(0) : scaled;
+  }
+}
+
+}  // namespace
 
 void random_uniform(const Stream& stream, RngKey key, double low, double high,
                     const TensorView& out) {
@@ -60,10 +73,7 @@ void dropout(const Stream& stream, RngKey key, std::uint64_t first, double p, co
     parallel_for(stream, x.numel(), kGrain, [=](std::int64_t begin, std::int64_t end) {
       for_random_runs(key, first, begin, end,
                       [=](std::int64_t i, const std::uint32_t* words, std::int64_t count) {
-                        for (std::int64_t k = 0; k < count; ++k) {
-                          const bool kept = static_cast<std::int32_t>(words[k] >> 8) >= threshold;
-                          to[i + k] = kept ? from[i + k] * scale : T(0);
-                        }
+                        drop(from + i, words, threshold, scale, to + i, count);
                       });
     });
   });
