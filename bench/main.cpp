@@ -11,6 +11,11 @@ int main(int argc, char** argv) {
   moiety::bench::add_reduce(suite);
   moiety::bench::add_norm(suite);
   moiety::bench::add_random(suite);
+  moiety::bench::add_gemm(suite);
+  moiety::bench::add_gather(suite);
+  moiety::bench::add_segment(suite);
+  moiety::bench::add_message_passing(suite);
+  moiety::bench::add_optimizer(suite);
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   return 0;

@@ -49,5 +49,10 @@ void add_elementwise(Suite& suite);
 void add_reduce(Suite& suite);
 void add_norm(Suite& suite);
 void add_random(Suite& suite);
+void add_gemm(Suite& suite);
+void add_gather(Suite& suite);
+void add_segment(Suite& suite);
+void add_message_passing(Suite& suite);
+void add_optimizer(Suite& suite);
 
 }  // namespace moiety::bench
