@@ -46,16 +46,17 @@ T sum_lanes(typename VectorOf<T, kBytes>::Type x) {
 }
 
 /// K vectors of consecutive elements.
-template <class T, int K>
+template <class T, int K, int kBytes = kVectorBytes>
 struct Block {
-  using Vector = typename VectorOf<T>::Type;
+  using Vector = typename VectorOf<T, kBytes>::Type;
+  static constexpr int kWidth = kBytes / static_cast<int>(sizeof(T));
   Vector v[K];
 
   void load(const T* from) {
-    for (int k = 0; k < K; ++k) std::memcpy(&v[k], from + k * kLanes<T>, sizeof v[k]);
+    for (int k = 0; k < K; ++k) std::memcpy(&v[k], from + k * kWidth, sizeof v[k]);
   }
   void store(T* to) const {
-    for (int k = 0; k < K; ++k) std::memcpy(to + k * kLanes<T>, &v[k], sizeof v[k]);
+    for (int k = 0; k < K; ++k) std::memcpy(to + k * kWidth, &v[k], sizeof v[k]);
   }
   void clear() {
     for (int k = 0; k < K; ++k) v[k] = Vector{};
@@ -78,28 +79,37 @@ struct Block {
   void scale(T by) {
     for (int k = 0; k < K; ++k) v[k] *= by;
   }
+  void multiply(const Block& x) {
+    for (int k = 0; k < K; ++k) v[k] *= x.v[k];
+  }
+  void invert() {
+    for (int k = 0; k < K; ++k) v[k] = T{1} / v[k];
+  }
+  void keep_larger(const Block& x) {
+    for (int k = 0; k < K; ++k) v[k] = v[k] < x.v[k] ? x.v[k] : v[k];
+  }
   /// Clears the elements whose counterpart in `gate` is zero or negative; a NaN there lets pass.
   void keep_positive(const Block& gate) {
     for (int k = 0; k < K; ++k) v[k] = gate.v[k] <= T{0} ? Vector{} : v[k];
   }
   /// Adds each element to one of consecutive doubles.
   void add_to(double* sums) const {
-    std::array<T, K * kLanes<T>> elements;
+    std::array<T, K * kWidth> elements;
     store(elements.data());
-    for (int i = 0; i < K * kLanes<T>; ++i) sums[i] += static_cast<double>(elements[i]);
+    for (int i = 0; i < K * kWidth; ++i) sums[i] += static_cast<double>(elements[i]);
   }
   /// Sum of the elements, in a fixed order.
   T sum() const {
     Vector total = v[0];
     for (int k = 1; k < K; ++k) total += v[k];
-    return sum_lanes<T, kVectorBytes>(total);
+    return sum_lanes<T, kBytes>(total);
   }
 };
 
-/// The columns that are left after the last whole vector: the same interface in scalars.
+/// The columns that are left after the last 16 bytes: the same interface in scalars.
 template <class T>
 struct TailBlock {
-  std::array<T, kLanes<T>> v{};
+  std::array<T, 16 / sizeof(T)> v{};
   int count = 0;
 
   explicit TailBlock(int columns) : count(columns) {}
@@ -128,6 +138,15 @@ struct TailBlock {
   void scale(T by) {
     for (int k = 0; k < count; ++k) v[k] *= by;
   }
+  void multiply(const TailBlock& x) {
+    for (int k = 0; k < count; ++k) v[k] *= x.v[k];
+  }
+  void invert() {
+    for (int k = 0; k < count; ++k) v[k] = T{1} / v[k];
+  }
+  void keep_larger(const TailBlock& x) {
+    for (int k = 0; k < count; ++k) v[k] = v[k] < x.v[k] ? x.v[k] : v[k];
+  }
   void keep_positive(const TailBlock& gate) {
     for (int k = 0; k < count; ++k) v[k] = gate.v[k] <= T{0} ? T{} : v[k];
   }
@@ -155,6 +174,10 @@ void for_column_blocks(std::int64_t begin, std::int64_t end, const F& f) {
   if (c + kWidth <= end) {
     f(c, Block<T, 1>{});
     c += kWidth;
+  }
+  if constexpr (kVectorBytes > 16) {
+    constexpr std::int64_t kNarrow = 16 / sizeof(T);  // few columns, such as attention heads
+    for (; c + kNarrow <= end; c += kNarrow) f(c, Block<T, 1, 16>{});
   }
   if (c < end) f(c, TailBlock<T>(static_cast<int>(end - c)));
 }
