@@ -79,8 +79,8 @@ data::SplitPlan parse_split(const PrepareFlags& flags) {
   using Kind = data::SplitPlan::Kind;
   data::SplitPlan plan;
   plan.seed = flags.seed;
-  check<UserError>((flags.split == "column") == !flags.split_column.empty(),
-                   "--split column and --split-column COL belong together");
+  check<UserError>(flags.split == "column" || flags.split_column.empty(), "--split-column ",
+                   flags.split_column, " goes with --split column");
   if (flags.split == "random") return plan;
   plan.kind = flags.split == "scaffold" ? Kind::scaffold
               : flags.split == "column" ? Kind::column
@@ -101,7 +101,9 @@ data::PrepareOptions options_of(const PrepareFlags& flags) {
   options.targets = parse_targets(flags);
   options.smiles_column = flags.smiles;
   options.id_column = flags.id;
-  options.split_column = flags.split_column;
+  if (flags.split == "column") {
+    options.split_column = flags.split_column.empty() ? "split" : flags.split_column;
+  }
   options.delimiter = parse_delimiter(flags.delimiter);
   options.split = parse_split(flags);
   options.threads = flags.threads > 0 ? flags.threads : available_cores();
@@ -178,7 +180,7 @@ void add_prepare(CLI::App& app) {
                    "random, scaffold, column, or a file of rows (JSON, or row,split)")
       ->capture_default_str();
   command->add_option("--split-column", flags->split_column,
-                      "Column that says train, valid or test");
+                      "Column that says train, valid or test, for --split column (default: split)");
   command->add_option("--seed", flags->seed, "Seed of the random split")->capture_default_str();
   command->add_option("--threads", flags->threads, "Threads; 0 takes all cores")
       ->check(CLI::Range(0, 1024))
