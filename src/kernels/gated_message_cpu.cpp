@@ -34,29 +34,36 @@ struct Messages {
   }
 };
 
-/// out[i] = sum over incoming edges of message(j, e, c, block).
+/// out[i] = sum over incoming edges of message(j, e, c, block), nodes [begin, end). By value and
+/// flattened: everything that the loops read stays in registers.
+template <class T, class Message>
+[[gnu::flatten]] void sum_message_rows(const Slots<Direction::in> slots, std::int64_t channels,
+                                       const Message message, std::int64_t begin, std::int64_t end,
+                                       T* out) {
+  for (std::int64_t i = begin; i < end; ++i) {
+    for_column_blocks<T>(0, channels, [=](std::int64_t c, auto sum) {
+      auto m = sum;
+      sum.clear();
+      const std::int64_t last = slots.end(i);
+      for (std::int64_t e = slots.begin(i); e < last; ++e) {
+        message(slots.other(e), e, c, m);
+        sum.add(m);
+      }
+      sum.store(out + i * channels + c);
+    });
+  }
+}
+
 template <class T, class Message>
 void sum_messages(const Stream& stream, const Adjacency& adj, std::int64_t channels,
-                  const TensorView& out_view, const Message& message) {
+                  const TensorView& out, const Message& message) {
   const Slots<Direction::in> slots(adj);
-  T* out = out_view.as<T>();
   parallel_for(stream, adj.nodes(), row_grain(work_per_node(adj, 2 * channels)),
                [&](std::int64_t begin, std::int64_t end) {
-                 for (std::int64_t i = begin; i < end; ++i) {
-                   for_column_blocks<T>(0, channels, [&](std::int64_t c, auto sum) {
-                     auto m = sum;
-                     sum.clear();
-                     for (std::int64_t e = slots.begin(i); e < slots.end(i); ++e) {
-                       message(slots.other(e), e, c, m);
-                       sum.add(m);
-                     }
-                     sum.store(out + i * channels + c);
-                   });
-                 }
+                 sum_message_rows(slots, channels, message, begin, end, out.as<T>());
                });
 }
 
-/// The backward pass of one range of nodes and columns.
 template <class T>
 struct GatedBackward {
   Messages<T> gate;
@@ -65,16 +72,19 @@ struct GatedBackward {
   T* dx;
   T* dedge;
 
-  void run(std::int64_t j_begin, std::int64_t j_end, std::int64_t c_begin,
-           std::int64_t c_end) const {
+  /// The backward pass of a range of nodes and columns.
+  template <bool kSharedRows>
+  [[gnu::flatten]] static void run(const GatedBackward b, std::int64_t j_begin, std::int64_t j_end,
+                                   std::int64_t c_begin, std::int64_t c_end) {
     for (std::int64_t j = j_begin; j < j_end; ++j) {
-      for_column_blocks<T>(c_begin, c_end,
-                           [&](std::int64_t c, auto block) { run_block(j, c, block); });
+      for_column_blocks<T>(c_begin, c_end, [=](std::int64_t c, auto sum) {
+        b.template run_block<kSharedRows>(j, c, sum);
+      });
     }
   }
 
  private:
-  template <class B>
+  template <bool kSharedRows, class B>
   void run_block(std::int64_t j, std::int64_t c, B sum) const {
     B message = sum, flow = sum;
     sum.clear();
@@ -87,7 +97,7 @@ struct GatedBackward {
       sum.add(flow);
       if (dedge != nullptr) {
         T* to = dedge + gate.row_of(e) * gate.channels + c;
-        if (gate.row != nullptr) {  // several edges share the row
+        if constexpr (kSharedRows) {
           message.load(to);
           flow.add(message);
         }
@@ -109,14 +119,16 @@ void gated_backward_of(const Stream& stream, const MessageGate& gate, const Tens
   const std::int64_t work = work_per_node(adj, 2 * channels);
   if (backward.dedge == nullptr || !gate.row.defined()) {
     parallel_for(stream, nodes, row_grain(work), [&](std::int64_t begin, std::int64_t end) {
-      backward.run(begin, end, 0, channels);
+      backward.template run<false>(backward, begin, end, 0, channels);
     });
     return;
   }
   // Edges of different nodes share rows of dedge, so tasks take columns of their own instead.
   std::memset(backward.dedge, 0, static_cast<std::size_t>(dedge.numel()) * sizeof(T));
   parallel_for(stream, channels, column_grain<T>(4 * adj.edges()),
-               [&](std::int64_t begin, std::int64_t end) { backward.run(0, nodes, begin, end); });
+               [&](std::int64_t begin, std::int64_t end) {
+                 backward.template run<true>(backward, 0, nodes, begin, end);
+               });
 }
 
 }  // namespace
@@ -126,7 +138,7 @@ void relu_message_sum(const Stream& stream, const TensorView& x, const TensorVie
   visit_float(x.dtype, [&]<class T>() {
     const Messages<T> messages(x, edge, row);
     sum_messages<T>(stream, adj, messages.channels, out,
-                    [&](std::int64_t j, std::int64_t e, std::int64_t c, auto& m) {
+                    [=](std::int64_t j, std::int64_t e, std::int64_t c, auto& m) {
                       messages.load(j, e, c, m);
                       m.keep_positive(m);
                     });
@@ -139,7 +151,7 @@ void gated_message_sum(const Stream& stream, const MessageGate& gate, const Tens
     const Messages<T> gates(gate.x, gate.edge, gate.row);
     const Messages<T> messages(x, edge, gate.row);
     sum_messages<T>(stream, adj, messages.channels, out,
-                    [&](std::int64_t j, std::int64_t e, std::int64_t c, auto& m) {
+                    [=](std::int64_t j, std::int64_t e, std::int64_t c, auto& m) {
                       auto open = m;
                       gates.load(j, e, c, open);
                       messages.load(j, e, c, m);

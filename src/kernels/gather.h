@@ -25,8 +25,8 @@ void scatter_sum(const Stream& stream, const TensorView& values, const TensorVie
 void embedding_sum(const Stream& stream, const TensorView& table, const TensorView& index,
                    const std::vector<std::int32_t>& dims, const TensorView& out);
 
-/// Its adjoint: dtable[r] = sum of grad[n] over the entries of index that read row r, n ascending.
-/// grad [N, C], dtable [sum(dims), C].
+/// Its adjoint, for an index that it has checked: dtable[r] = sum of grad[n] over the entries of
+/// index that read row r, n ascending. grad [N, C], dtable [sum(dims), C].
 void embedding_sum_backward(const Stream& stream, const TensorView& grad, const TensorView& index,
                             const std::vector<std::int32_t>& dims, const TensorView& dtable);
 

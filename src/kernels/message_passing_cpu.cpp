@@ -11,39 +11,55 @@ namespace moiety::kernels::cpu {
 namespace {
 
 template <Direction kDirection, class T>
-void neighbor_sum_of(const Stream& stream, const TensorView& x_view, const Adjacency& adj,
+struct NeighborSum {
+  Slots<kDirection> slots;
+  std::int64_t channels;
+  const T* x;
+  const T* weight;
+  const T* self;
+  T* out;
+
+  /// By value and flattened: everything that the loops read stays in registers.
+  template <bool kWeighted>
+  [[gnu::flatten]] static void run(const NeighborSum s, std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const T own = s.self != nullptr ? s.self[i] : T{0};
+      for_column_blocks<T>(0, s.channels, [=](std::int64_t c, auto sum) {
+        auto term = sum;
+        sum.clear();
+        if (s.self != nullptr) {
+          term.load(s.x + i * s.channels + c);
+          sum.add_scaled(own, term);
+        }
+        const std::int64_t last = s.slots.end(i);
+        for (std::int64_t slot = s.slots.begin(i); slot < last; ++slot) {
+          const std::int64_t e = s.slots.edge(slot);
+          term.load(s.x + s.slots.other(e) * s.channels + c);
+          if constexpr (kWeighted) {
+            sum.add_scaled(s.weight[e], term);
+          } else {
+            sum.add(term);
+          }
+        }
+        sum.store(s.out + i * s.channels + c);
+      });
+    }
+  }
+};
+
+template <Direction kDirection, class T>
+void neighbor_sum_of(const Stream& stream, const TensorView& x, const Adjacency& adj,
                      const TensorView& edge_weight, const TensorView& self_weight,
-                     const TensorView& out_view) {
-  const std::int64_t channels = x_view.shape[1];
-  const Slots<kDirection> slots(adj);
-  const T* x = x_view.as<T>();
-  const T* weight = data_or_null<T>(edge_weight);
-  const T* self = data_or_null<T>(self_weight);
-  T* out = out_view.as<T>();
-  const auto sum_node = [=](std::int64_t i, std::int64_t c, auto sum) {
-    auto term = sum;
-    sum.clear();
-    if (self != nullptr) {
-      term.load(x + i * channels + c);
-      sum.add_scaled(self[i], term);
-    }
-    const std::int64_t end = slots.end(i);
-    for (std::int64_t slot = slots.begin(i); slot < end; ++slot) {
-      const std::int64_t e = slots.edge(slot);
-      term.load(x + slots.other(e) * channels + c);
-      if (weight != nullptr) {
-        sum.add_scaled(weight[e], term);
-      } else {
-        sum.add(term);
-      }
-    }
-    sum.store(out + i * channels + c);
-  };
-  parallel_for(stream, adj.nodes(), row_grain(work_per_node(adj, channels)),
+                     const TensorView& out) {
+  const NeighborSum<kDirection, T> sum{
+      Slots<kDirection>(adj),       x.shape[1], x.as<T>(), data_or_null<T>(edge_weight),
+      data_or_null<T>(self_weight), out.as<T>()};
+  parallel_for(stream, adj.nodes(), row_grain(work_per_node(adj, x.shape[1])),
                [&](std::int64_t begin, std::int64_t end) {
-                 for (std::int64_t i = begin; i < end; ++i) {
-                   for_column_blocks<T>(0, channels,
-                                        [&](std::int64_t c, auto block) { sum_node(i, c, block); });
+                 if (sum.weight != nullptr) {
+                   sum.template run<true>(sum, begin, end);
+                 } else {
+                   sum.template run<false>(sum, begin, end);
                  }
                });
 }
