@@ -45,10 +45,9 @@ def _xyz_block(row):
     lines = [str(len(row["numbers"])),
              f"{row['smiles']} gap_ev={row['gap_ev']:.4f} "
              f"energy_hartree={row['energy_hartree']:.6f}"]
-    for number, (x, y, z) in zip(row["numbers"], row["positions"]):
+    for number, place in zip(row["numbers"], row["positions"]):
         # Adding zero turns -0.0 into 0.0.
-        lines.append(f"{SYMBOLS[number]} {round(x, 3) + 0.0:.3f} {round(y, 3) + 0.0:.3f} "
-                     f"{round(z, 3) + 0.0:.3f}")
+        lines.append(" ".join([SYMBOLS[number]] + [f"{value + 0.0:.4f}" for value in place]))
     return "\n".join(lines) + "\n"
 
 

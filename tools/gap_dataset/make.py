@@ -27,7 +27,7 @@ def parse_arguments():
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("gap_work"),
                         help="directory for the work list and the journal")
     parser.add_argument("--out", type=pathlib.Path, default=DATA, help="where the data set goes")
-    parser.add_argument("--rows", type=int, default=13500, help="rows of the data set")
+    parser.add_argument("--rows", type=int, default=12500, help="rows of the data set")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1,
                         help="decides the sample, the choice of stereoisomers and the split")
