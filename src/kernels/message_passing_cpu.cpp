@@ -64,6 +64,15 @@ void neighbor_sum_of(const Stream& stream, const TensorView& x, const Adjacency&
                });
 }
 
+template <class T>
+[[gnu::flatten]] void edge_dots(const T* a, const T* b, const std::int32_t* src,
+                                const std::int32_t* dst, std::int64_t channels, std::int64_t begin,
+                                std::int64_t end, T* out) {
+  for (std::int64_t e = begin; e < end; ++e) {
+    out[e] = dot(a + dst[e] * channels, b + src[e] * channels, channels);
+  }
+}
+
 }  // namespace
 
 void check_adjacency(const Stream& stream, const Adjacency& adj) {
@@ -104,10 +113,8 @@ void edge_dot(const Stream& stream, const TensorView& a_view, const TensorView& 
     const auto* src = adj.src.data<std::int32_t>();
     const auto* dst = adj.dst.data<std::int32_t>();
     parallel_for(stream, adj.edges(), row_grain(2 * channels),
-                 [&](std::int64_t begin, std::int64_t end) {
-                   for (std::int64_t e = begin; e < end; ++e) {
-                     out[e] = dot(a + dst[e] * channels, b + src[e] * channels, channels);
-                   }
+                 [=](std::int64_t begin, std::int64_t end) {
+                   edge_dots(a, b, src, dst, channels, begin, end, out);
                  });
   });
 }

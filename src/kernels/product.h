@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-// One dense product on the calling thread, by the library that the build found: oneDNN, Eigen or
+// One dense product on the calling thread: f32 through oneDNN where the build has it, all else by
 // the loops of product_portable_cpu.cpp.
 namespace moiety::kernels::cpu {
 

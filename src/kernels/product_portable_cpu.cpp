@@ -19,43 +19,52 @@ template <class T>
 constexpr std::int64_t kColumns = kVectors* kLanes<T>;
 
 template <class T>
-using Panel = std::array<T, static_cast<std::size_t>(kDepth* kColumns<T>)>;
+using PanelStorage = std::array<T, static_cast<std::size_t>(kDepth* kColumns<T>)>;
 
-/// Copies rows [p, p + depth), columns [j, j + columns) of op(b); missing columns become 0.
+/// Rows [p, p + depth), columns [j, j + columns) of op(b), as rows of kColumns elements.
 template <class T>
-void pack(const Product<T>& x, std::int64_t p, std::int64_t depth, std::int64_t j,
-          std::int64_t columns, Panel<T>& panel) {
-  if (columns < kColumns<T>) panel.fill(T{0});
+struct Panel {
+  std::int64_t p;
+  std::int64_t depth;
+  std::int64_t j;
+  std::int64_t columns;
+  const T* rows = nullptr;
+  std::int64_t step = kColumns<T>;  ///< from one row to the next
+};
+
+/// Copies a panel; missing columns become 0.
+template <class T>
+void pack(const Product<T>& x, const Panel<T>& panel, PanelStorage<T>& to) {
+  if (panel.columns < kColumns<T>) to.fill(T{0});
   const std::int64_t row_step = x.transpose_b ? 1 : x.ldb;
   const std::int64_t column_step = x.transpose_b ? x.ldb : 1;
-  const T* from = x.b + p * row_step + j * column_step;
-  for (std::int64_t r = 0; r < depth; ++r) {
-    for (std::int64_t c = 0; c < columns; ++c) {
-      panel[static_cast<std::size_t>(r * kColumns<T> + c)] = from[r * row_step + c * column_step];
+  const T* from = x.b + panel.p * row_step + panel.j * column_step;
+  for (std::int64_t r = 0; r < panel.depth; ++r) {
+    for (std::int64_t c = 0; c < panel.columns; ++c) {
+      to[static_cast<std::size_t>(r * kColumns<T> + c)] = from[r * row_step + c * column_step];
     }
   }
 }
 
 /// Rows [i, i + R) of c over one panel.
 template <int R, class T>
-void tile(const Product<T>& x, std::int64_t i, std::int64_t p, std::int64_t depth, std::int64_t j,
-          std::int64_t columns, const Panel<T>& panel) {
+void tile(const Product<T>& x, std::int64_t i, const Panel<T>& panel) {
   const std::int64_t row_step = x.transpose_a ? 1 : x.lda;
   const std::int64_t depth_step = x.transpose_a ? x.lda : 1;
-  const T* a = x.a + i * row_step + p * depth_step;
+  const T* a = x.a + i * row_step + panel.p * depth_step;
   std::array<Block<T, kVectors>, R> sum;
   for (auto& s : sum) s.clear();
-  for (std::int64_t r = 0; r < depth; ++r) {
+  for (std::int64_t r = 0; r < panel.depth; ++r) {
     Block<T, kVectors> b;
-    b.load(panel.data() + r * kColumns<T>);
+    b.load(panel.rows + r * panel.step);
     for (int row = 0; row < R; ++row) sum[row].add_scaled(a[row * row_step + r * depth_step], b);
   }
-  const T beta = p == 0 ? x.beta : T{1};
+  const T beta = panel.p == 0 ? x.beta : T{1};
   for (int row = 0; row < R; ++row) {
     std::array<T, kColumns<T>> values;
     sum[row].store(values.data());
-    T* c = x.c + (i + row) * x.ldc + j;
-    for (std::int64_t col = 0; col < columns; ++col) {
+    T* c = x.c + (i + row) * x.ldc + panel.j;
+    for (std::int64_t col = 0; col < panel.columns; ++col) {
       const T value = x.alpha * values[static_cast<std::size_t>(col)];
       c[col] = beta == T{0} ? value : value + beta * c[col];
     }
@@ -79,24 +88,51 @@ void tile_of(std::int64_t rows, std::integer_sequence<int, R...>, const auto&...
 
 template <class T>
 void multiply_blocks(const Product<T>& x) {
-  if (x.k == 0) return scale_result(x);
-  alignas(kVectorBytes) Panel<T> panel;
+  PanelStorage<T> storage;
+  const bool few_rows = x.m <= 2 * kRows;  // do not pay for packing
   for (std::int64_t j = 0; j < x.n; j += kColumns<T>) {
-    const std::int64_t columns = std::min(kColumns<T>, x.n - j);
     for (std::int64_t p = 0; p < x.k; p += kDepth) {
-      const std::int64_t depth = std::min(kDepth, x.k - p);
-      pack(x, p, depth, j, columns, panel);
+      Panel<T> panel{p, std::min(kDepth, x.k - p), j, std::min(kColumns<T>, x.n - j)};
+      if (few_rows && !x.transpose_b && panel.columns == kColumns<T>) {
+        panel.rows = x.b + p * x.ldb + j;
+        panel.step = x.ldb;
+      } else {
+        pack(x, panel, storage);
+        panel.rows = storage.data();
+      }
       for (std::int64_t i = 0; i < x.m; i += kRows) {
         tile_of<T>(std::min<std::int64_t>(kRows, x.m - i), std::make_integer_sequence<int, kRows>(),
-                   x, i, p, depth, j, columns, panel);
+                   x, i, panel);
       }
     }
   }
 }
 
+/// A result of a few columns: rows of a times the columns of op(b), which lie in memory as rows.
+template <class T>
+[[gnu::flatten]] void multiply_dots(const Product<T> x) {
+  const std::int64_t column_step = x.transpose_b ? x.ldb : x.k;
+  for (std::int64_t i = 0; i < x.m; ++i) {
+    T* c = x.c + i * x.ldc;
+    for (std::int64_t j = 0; j < x.n; ++j) {
+      const T value = x.alpha * dot(x.a + i * x.lda, x.b + j * column_step, x.k);
+      c[j] = x.beta == T{0} ? value : value + x.beta * c[j];
+    }
+  }
+}
+
+template <class T>
+void multiply_any(const Product<T>& x) {
+  constexpr std::int64_t kFewColumns = 4;
+  const bool columns_are_rows = x.transpose_b || (x.n == 1 && x.ldb == 1);
+  if (x.k == 0) return scale_result(x);
+  if (x.n <= kFewColumns && !x.transpose_a && columns_are_rows) return multiply_dots(x);
+  multiply_blocks(x);
+}
+
 }  // namespace
 
-void multiply_portable(const Product<float>& product) { multiply_blocks(product); }
-void multiply_portable(const Product<double>& product) { multiply_blocks(product); }
+void multiply_portable(const Product<float>& product) { multiply_any(product); }
+void multiply_portable(const Product<double>& product) { multiply_any(product); }
 
 }  // namespace moiety::kernels::cpu
