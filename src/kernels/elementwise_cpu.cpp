@@ -151,6 +151,8 @@ void pow(const Stream& stream, double exponent, const TensorView& x, const Tenso
       map<T>(stream, x, out, [](T v) { return T(1) / std::sqrt(v); });
     } else if (exponent == -1.0) {
       map<T>(stream, x, out, [](T v) { return T(1) / v; });
+    } else if (exponent == 2.0) {
+      map<T>(stream, x, out, [](T v) { return v * v; });
     } else if (exponent == 3.0) {
       map<T>(stream, x, out, [](T v) { return v * v * v; });
     } else {
