@@ -46,6 +46,7 @@ class alignas(64) CachingAllocator::Lane {
   /// A block of the class or slightly larger, from the free lists or else from the source.
   Block allocate(std::uint32_t size_class, SlabSource& source);
   void deallocate(Block block) noexcept;
+  void reserve(SlabSource& source);
   void trim(SlabSource& source) noexcept;
   void add_to(AllocatorStats& stats);
 
@@ -60,6 +61,7 @@ class alignas(64) CachingAllocator::Lane {
   };
 
   void* carve(std::uint32_t size_class, SlabSource& source);
+  void begin_shared_slab(SlabSource& source);
   void* take_slab(std::size_t bytes, SlabSource& source);
   void give_back(std::vector<Slab>::iterator slab, SlabSource& source) noexcept;
 
@@ -101,16 +103,23 @@ void* CachingAllocator::Lane::carve(std::uint32_t size_class, SlabSource& source
   if (has_own_slab(size_class)) {
     data = take_slab((bytes + kSlabRounding - 1) / kSlabRounding * kSlabRounding, source);
   } else {
-    if (rest_bytes_ < bytes) {
-      rest_ = static_cast<std::byte*>(take_slab(kSlabBytes, source));
-      rest_bytes_ = kSlabBytes;
-    }
+    if (rest_bytes_ < bytes) begin_shared_slab(source);
     data = rest_;
     rest_ += bytes;
     rest_bytes_ -= bytes;
   }
   ++list.made;
   return data;
+}
+
+void CachingAllocator::Lane::begin_shared_slab(SlabSource& source) {
+  rest_ = static_cast<std::byte*>(take_slab(kSlabBytes, source));
+  rest_bytes_ = kSlabBytes;
+}
+
+void CachingAllocator::Lane::reserve(SlabSource& source) {
+  const std::lock_guard lock(mutex_);
+  if (slabs_.empty()) begin_shared_slab(source);
 }
 
 void* CachingAllocator::Lane::take_slab(std::size_t bytes, SlabSource& source) {
@@ -200,6 +209,12 @@ CachingAllocator::Block CachingAllocator::allocate(std::size_t bytes) {
 
 void CachingAllocator::deallocate(Block block) noexcept {
   if (block.data != nullptr) impl_->lanes[static_cast<std::size_t>(block.lane)].deallocate(block);
+}
+
+void CachingAllocator::reserve(int count) {
+  for (int lane = 0; lane < std::min(count, kLanes); ++lane) {
+    impl_->lanes[static_cast<std::size_t>(lane)].reserve(*impl_->source);
+  }
 }
 
 AllocatorStats CachingAllocator::stats() const {

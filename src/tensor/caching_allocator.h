@@ -54,6 +54,10 @@ class CachingAllocator {
   Block allocate(std::size_t bytes);
   void deallocate(Block block) noexcept;
 
+  /// Takes the first slab of lanes 0 .. count - 1 now, untouched: a worker that joins late then
+  /// asks nothing of the system in the middle of a training.
+  void reserve(int count);
+
   AllocatorStats stats() const;
   /// Gives back to the system all slabs of lanes that have nothing in use, and elsewhere the free
   /// blocks that have a slab of their own.

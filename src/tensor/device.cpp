@@ -13,7 +13,9 @@ class CpuDevice final : public Device {
       : Device(DeviceKind::cpu, 0),
         pool_(threads),
         allocator_(make_system_slab_source()),
-        stream_(*this, &pool_, nullptr) {}
+        stream_(*this, &pool_, nullptr) {
+    allocator_.reserve(threads);
+  }
 
   // The CPU runs each kernel before it returns, so one stream serves every role.
   const Stream& stream(StreamRole) const override { return stream_; }

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/trainer.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "nn/checkpoint.h"
+#include "support/dataset_files.h"
+#include "support/error_text.h"
+#include "tensor/caching_allocator.h"
+
+namespace moiety::apps {
+namespace {
+
+using testing::Dice;
+using testing::error_text;
+using testing::random_molecule;
+using testing::says;
+using testing::TemporaryFolder;
+
+/// 400 molecules of 1 to 16 atoms whose target is their number of atoms.
+std::string make_dataset(const TemporaryFolder& folder) {
+  const std::string path = (folder.path() / "toy.h5").string();
+  Dice dice(1);
+  data::DatasetWriterOptions options;
+  options.path = path;
+  options.features = testing::test_features();
+  options.targets = {{"atoms", "", "regression"}};
+  data::DatasetWriter writer(options);
+  data::SplitIndices split;
+  for (std::int64_t i = 0; i < 400; ++i) {
+    data::MoleculeRecord molecule =
+        random_molecule(dice, 1 + dice.below(16), testing::test_features(), 1);
+    molecule.y = {static_cast<double>(molecule.z.size())};
+    writer.append(molecule);
+    (i < 320 ? split.train : i < 360 ? split.valid : split.test).push_back(i);
+  }
+  writer.finish(split);
+  return path;
+}
+
+Recipe toy_recipe(const std::string& path) {
+  Recipe recipe;
+  recipe.data.path = path;
+  recipe.data.batch_size = 32;
+  recipe.model.type = "gine";
+  recipe.model.hidden = 16;
+  recipe.model.layers = 2;
+  recipe.model.norm = "layer";
+  recipe.model.dropout = 0.1;
+  recipe.train.epochs = 1'000'000;
+  recipe.train.schedule = "constant";
+  return recipe;
+}
+
+std::size_t resident_kilobytes() {
+  std::ifstream statm("/proc/self/statm");
+  std::size_t total = 0;
+  std::size_t resident = 0;
+  statm >> total >> resident;
+  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) / 1024;
+}
+
+std::vector<float> weights(const Trainer& trainer) {
+  std::vector<float> out;
+  for (const Variable& p : trainer.model().parameters()) {
+    const auto values = p.data().to_vector<float>();
+    out.insert(out.end(), values.begin(), values.end());
+  }
+  return out;
+}
+
+TEST(Trainer, TakesNothingFromTheSystemAfterTheFirstSteps) {
+  const TemporaryFolder folder;
+  const data::Dataset dataset(make_dataset(folder));
+  const auto device = make_cpu_device(2);
+  Trainer trainer(toy_recipe(dataset.path()), dataset, *device);
+  data::Loader loader = trainer.make_loader();
+  for (int i = 0; i < 50; ++i) trainer.step(loader);
+  const AllocatorStats before = device->allocator().stats();
+  for (int i = 0; i < 500; ++i) trainer.step(loader);
+  const AllocatorStats after = device->allocator().stats();
+  EXPECT_GT(after.allocations, before.allocations);
+  EXPECT_EQ(after.system_calls, before.system_calls);
+  EXPECT_EQ(after.bytes_reserved, before.bytes_reserved);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// Sanitizers keep freed memory for a while.
+TEST(Trainer, DoesNotGrowOverTenThousandSteps) {
+  const TemporaryFolder folder;
+  const data::Dataset dataset(make_dataset(folder));
+  const auto device = make_cpu_device(2);
+  Trainer trainer(toy_recipe(dataset.path()), dataset, *device);
+  data::Loader loader = trainer.make_loader();
+  for (int i = 0; i < 3000; ++i) trainer.step(loader);  // until every lane has met its largest part
+  const std::size_t before = resident_kilobytes();
+  for (int i = 0; i < 10'000; ++i) trainer.step(loader);
+  EXPECT_LT(resident_kilobytes(), before + 2048);
+}
+#endif
+
+TEST(Trainer, LearnsToCountAtoms) {
+  const TemporaryFolder folder;
+  const data::Dataset dataset(make_dataset(folder));
+  const auto device = make_cpu_device(2);
+  Recipe recipe = toy_recipe(dataset.path());
+  recipe.model.pool = "sum";
+  recipe.model.dropout = 0;
+  recipe.model.norm = "none";
+  recipe.train.lr = 5e-3;
+  Trainer trainer(recipe, dataset, *device);
+  data::Loader loader = trainer.make_loader();
+  const double before = trainer.validate().scores.mae();
+  for (int i = 0; i < 600; ++i) trainer.step(loader);
+  EXPECT_LT(trainer.validate().scores.mae(), 0.1 * before);
+}
+
+TEST(Trainer, GoesOnFromACheckpointBitForBit) {
+  const TemporaryFolder folder;
+  const data::Dataset dataset(make_dataset(folder));
+  const auto path = folder.path() / "at_17.ckpt";
+  Recipe recipe = toy_recipe(dataset.path());
+  recipe.train.ema = 0.9;
+  recipe.train.schedule = "plateau";
+  for (const std::string norm : {"layer", "batch"}) {
+    recipe.model.norm = norm;
+    const auto device = make_cpu_device(2);
+    Trainer whole(recipe, dataset, *device);
+    data::Loader loader = whole.make_loader();
+    for (int i = 0; i < 40; ++i) {
+      whole.step(loader);
+      if (i == 10) whole.observe(whole.validate().scores);
+      if (i == 16) whole.save(path);
+    }
+    const auto other = make_cpu_device(1);  // on another number of threads
+    Trainer resumed(recipe, dataset, *other);
+    resumed.restore(path);
+    EXPECT_EQ(resumed.position().step, 17);
+    data::Loader rest = resumed.make_loader();
+    for (int i = 17; i < 40; ++i) resumed.step(rest);
+    EXPECT_EQ(weights(whole), weights(resumed)) << norm;
+  }
+}
+
+TEST(Trainer, AccumulatedBatchesAreOneLargerBatch) {
+  const TemporaryFolder folder;
+  const data::Dataset dataset(make_dataset(folder));
+  const auto device = make_cpu_device(2);
+  Recipe recipe = toy_recipe(dataset.path());
+  recipe.data.batch_size = 64;
+  recipe.train.optimizer = "sgd";
+  Trainer large(recipe, dataset, *device);
+  recipe.data.batch_size = 16;
+  recipe.train.accumulate = 4;
+  Trainer small(recipe, dataset, *device);
+  data::Loader large_loader = large.make_loader();
+  data::Loader small_loader = small.make_loader();
+  for (int i = 0; i < 3; ++i) {
+    large.step(large_loader);
+    small.step(small_loader);
+  }
+  const auto a = weights(large);
+  const auto b = weights(small);
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-6);
+}
+
+TEST(Trainer, RefusesWhatDoesNotFit) {
+  const TemporaryFolder folder;
+  const data::Dataset dataset(make_dataset(folder));
+  const auto device = make_cpu_device(1);
+  Recipe recipe = toy_recipe(dataset.path());
+  recipe.data.target = {"atom"};
+  EXPECT_TRUE(says(error_text<UserError>([&] { Trainer(recipe, dataset, *device); }),
+                   {"atom", "did you mean", "atoms"}));
+  recipe = toy_recipe(dataset.path());
+  Trainer trainer(recipe, dataset, *device);
+  trainer.save(folder.path() / "a.ckpt");
+  recipe.model.hidden = 8;
+  Trainer narrow(recipe, dataset, *device);
+  EXPECT_THROW(narrow.restore(folder.path() / "a.ckpt"), IoError);
+}
+
+}  // namespace
+}  // namespace moiety::apps
