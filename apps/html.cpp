@@ -26,7 +26,8 @@ p.sub, .note { color: var(--faint); margin: 2px 0 0; }
 .note { font-size: .82rem; margin-top: 6px; }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 10px;
   padding: 16px; min-width: 0; }
-.grid { display: grid; gap: 14px; grid-template-columns: repeat(auto-fit, minmax(min(100%, 400px), 1fr)); }
+.grid { display: grid; gap: 14px;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 400px), 1fr)); }
 .headline { display: grid; gap: 14px; margin-top: 18px; }
 @media (min-width: 760px) { .headline { grid-template-columns: 1.6fr 1fr; } }
 .big { font-size: 2.7rem; line-height: 1.15; font-weight: 650; font-variant-numeric: tabular-nums; }
@@ -46,7 +47,8 @@ th, td { text-align: right; padding: 6px 10px; border-bottom: 1px solid var(--li
 th { color: var(--faint); font-weight: 500; font-size: .85rem; }
 th:first-child, td:first-child { text-align: left; }
 tr:last-child td { border-bottom: 0; } tr.best td { font-weight: 650; }
-pre { margin: 10px 0 0; overflow-x: auto; font: 12.5px/1.5 ui-monospace, Menlo, Consolas, monospace; }
+pre { margin: 10px 0 0; overflow-x: auto;
+  font: 12.5px/1.5 ui-monospace, Menlo, Consolas, monospace; }
 summary { cursor: pointer; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 16px; font-size: .82rem; color: var(--faint); }
 .legend i { display: inline-block; width: 14px; height: 3px; border-radius: 2px;

@@ -128,7 +128,9 @@ Pairs pairs_of(const Predictions& predictions, std::size_t target) {
 
 std::string parity_note(const Pairs& pairs) {
   std::string note = fmt::format("{} molecules", pairs.truth.size());
-  if (pairs.truth.size() > kMostPoints) note += ", counted in small squares, stronger colour is more";
+  if (pairs.truth.size() > kMostPoints) {
+    note += ", counted in small squares, stronger colour is more";
+  }
   if (pairs.left_out > 0) note += fmt::format("; {} without a value left out", pairs.left_out);
   return fmt::format("<p class=\"note\">{}.</p>\n", note);
 }

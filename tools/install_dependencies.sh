@@ -22,7 +22,10 @@ done
 echo "installing: ${missing[*]}"
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
-  command -v sudo >/dev/null || { echo "run as root once, or install with apt: ${missing[*]}" >&2; exit 1; }
+  if ! command -v sudo >/dev/null; then
+    echo "run as root once, or install with apt: ${missing[*]}" >&2
+    exit 1
+  fi
   as_root=(sudo)
 fi
 "${as_root[@]}" apt-get update -qq

@@ -77,7 +77,7 @@ TEST_F(PrepareCommand, MistakesAreNamedWithARemedy) {
   EXPECT_TRUE(
       says(refusal({"--target", "mu", "--task", "regresion"}), {"did you mean 'regression'?"}));
   EXPECT_TRUE(says(refusal({"--target", "mu", "--split", "randm"}), {"did you mean 'random'?"}));
-  EXPECT_TRUE(says(refusal({"--target", "mu", "--split", "column"}), {"--split-column"}));
+  EXPECT_TRUE(says(refusal({"--target", "mu", "--split", "column"}), {"no column 'split'"}));
   EXPECT_TRUE(says(refusal({"--target", "mu", "--delimiter", "dot"}), {"--delimiter dot"}));
 }
 
