@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <span>
+#include <vector>
 
 #include "apps/html.h"
 #include "apps/machine.h"
@@ -14,6 +16,7 @@
 #include "apps/run_record.h"
 #include "data/dataset.h"
 #include "nn/checkpoint.h"
+#include "tensor/checksum.h"
 #include "tensor/device.h"
 #include "tensor/error.h"
 
@@ -67,12 +70,22 @@ json inspect_checkpoint(const fs::path& path) {
       nn::Checkpoint::load(path, *device, nn::Checkpoint::Integrity::any);
   json tensors = json::object();
   std::int64_t values = 0;
+  std::vector<std::uint64_t> weights;  // hash of each tensor of the model, in order of names
   for (const auto& [name, tensor] : checkpoint.tensors) {
     tensors[name] = concat(name_of(tensor.dtype()), " ", tensor.shape());
     values += tensor.numel();
+    if (name.starts_with("model.")) {
+      const auto* bytes = static_cast<const std::byte*>(tensor.raw_data());
+      weights.push_back(xxh64({bytes, tensor.bytes()}));
+    }
   }
-  return {{"kind", "checkpoint"}, {"path", path.string()}, {"file_bytes", fs::file_size(path)},
-          {"numbers", values},    {"tensors", tensors},    {"state", checkpoint.state}};
+  return {{"kind", "checkpoint"},
+          {"path", path.string()},
+          {"file_bytes", fs::file_size(path)},
+          {"weights", fmt::format("{:016x}", xxh64(std::as_bytes(std::span(weights))))},
+          {"numbers", values},
+          {"tensors", tensors},
+          {"state", checkpoint.state}};
 }
 
 /// The line of metrics.jsonl with the lowest validation error.

@@ -7,10 +7,10 @@
 #include <limits>
 #include <vector>
 
-#include "data/checksum.h"
 #include "data/featurize.h"
 #include "data/split.h"
 #include "data/text.h"
+#include "tensor/checksum.h"
 #include "tensor/error.h"
 
 namespace moiety::data {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "data/checksum.h"
+#include "tensor/checksum.h"
 #include "tensor/error.h"
 
 namespace moiety::data {

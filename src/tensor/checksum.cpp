@@ -41,7 +41,9 @@ constexpr std::uint64_t avalanche(std::uint64_t hash) {
 std::uint64_t hash_stripes(const std::byte*& at, const std::byte* end) {
   std::array<std::uint64_t, 4> lanes = {kPrime1 + kPrime2, kPrime2, 0, 0 - kPrime1};
   for (; end - at >= 32; at += 32) {
-    for (int i = 0; i < 4; ++i) lanes[i] = round(lanes[i], load<std::uint64_t>(at + 8 * i));
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      lanes[i] = round(lanes[i], load<std::uint64_t>(at + 8 * i));
+    }
   }
   std::uint64_t hash = std::rotl(lanes[0], 1) + std::rotl(lanes[1], 7) + std::rotl(lanes[2], 12) +
                        std::rotl(lanes[3], 18);
