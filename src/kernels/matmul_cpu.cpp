@@ -40,8 +40,8 @@ void multiply_by_chunks(const Stream& stream, const Product<T>& p, std::int64_t 
 template <class T>
 void multiply_in_parallel(const Stream& stream, const Product<T>& p) {
   constexpr std::int64_t kLeastDepth = 1024;
-  const std::int64_t chunk = extent_of_task(flops_of(p.m, p.n, 1), kLeastDepth);
-  if (p.k >= 8 * std::max(p.m, p.n) && p.k >= 2 * chunk && p.m * p.n > 0) {
+  const std::int64_t chunk = extent_of_task(p.k, flops_of(p.m, p.n, 1), kLeastDepth);
+  if (p.k >= 8 * std::max(p.m, p.n) && p.k > chunk && p.m * p.n > 0) {
     return multiply_by_chunks(stream, p, chunk);
   }
   for_each_tile(stream, p.m, p.n, p.k, [&](const Tile& tile) { multiply(restrict_to(p, tile)); });
