@@ -14,7 +14,7 @@ option(MOIETY_DATA "Build the data layer and the moiety tool (HDF5, RDKit)" ON)
 option(MOIETY_MPI "Build the MPI communicator" OFF)
 option(MOIETY_TESTS "Build the tests (GoogleTest)" ON)
 option(MOIETY_BENCH "Build the kernel micro-benchmarks (Google Benchmark)" OFF)
-option(MOIETY_ONEDNN "Dense products through oneDNN where it is found; Eigen otherwise" ON)
+option(MOIETY_ONEDNN "Dense products through oneDNN where it is found; own loops otherwise" ON)
 option(MOIETY_NATIVE "Compile for the instruction set of this machine" ON)
 set(MOIETY_SANITIZE "" CACHE STRING "Sanitizers to compile with: address,undefined or thread")
 
