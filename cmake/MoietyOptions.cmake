@@ -35,7 +35,9 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
 find_program(MOIETY_CCACHE ccache)
 if(MOIETY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${MOIETY_CCACHE})
+  # Paths relative to the sources, so that clones in different folders share what is compiled.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
+      CCACHE_NOHASHDIR=1 ${MOIETY_CCACHE})
 endif()
 
 # Applied to the project's own targets only; never exported to those who link the library.
