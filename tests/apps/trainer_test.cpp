@@ -55,14 +55,6 @@ Recipe toy_recipe(const std::string& path) {
   return recipe;
 }
 
-std::size_t resident_kilobytes() {
-  std::ifstream statm("/proc/self/statm");
-  std::size_t total = 0;
-  std::size_t resident = 0;
-  statm >> total >> resident;
-  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) / 1024;
-}
-
 std::vector<float> weights(const Trainer& trainer) {
   std::vector<float> out;
   for (const Variable& p : trainer.model().parameters()) {
@@ -89,6 +81,14 @@ TEST(Trainer, TakesNothingFromTheSystemAfterTheFirstSteps) {
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 // Sanitizers keep freed memory for a while.
+std::size_t resident_kilobytes() {
+  std::ifstream statm("/proc/self/statm");
+  std::size_t total = 0;
+  std::size_t resident = 0;
+  statm >> total >> resident;
+  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) / 1024;
+}
+
 TEST(Trainer, DoesNotGrowOverTenThousandSteps) {
   const TemporaryFolder folder;
   const data::Dataset dataset(make_dataset(folder));
