@@ -24,11 +24,29 @@ std::int64_t change_time(const struct stat& status) {
   return std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
 }
 
-std::span<const std::byte> map(int descriptor, std::size_t size, const std::string& path) {
+/// Files up to this size are read into memory: nothing that happens to the file can then end the
+/// program, as a look past the end of a mapped file that shrank does.
+constexpr std::size_t kLargestCopy = std::size_t{256} << 20;
+
+std::span<std::byte> map(int descriptor, std::size_t size, const std::string& path) {
   if (size == 0) return {};
-  void* data = mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
+  const bool copy = size <= kLargestCopy;
+  void* data = copy
+                   ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                   : mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
   check<IoError>(data != MAP_FAILED, path, ": cannot be mapped: ", std::strerror(errno));
-  return {static_cast<const std::byte*>(data), size};
+  return {static_cast<std::byte*>(data), size};
+}
+
+void read_all(int descriptor, std::span<std::byte> into, const std::string& path) {
+  for (std::size_t done = 0; done < into.size();) {
+    const ssize_t got =
+        pread(descriptor, into.data() + done, into.size() - done, static_cast<off_t>(done));
+    if (got < 0 && errno == EINTR) continue;
+    check<IoError>(got > 0, path, ": cannot be read: ",
+                   got == 0 ? "it became shorter meanwhile" : std::strerror(errno));
+    done += static_cast<std::size_t>(got);
+  }
 }
 
 }  // namespace
@@ -40,14 +58,18 @@ MappedFile::MappedFile(const std::string& path)
     const struct stat status = status_of(descriptor_, path_);
     check<IoError>(S_ISREG(status.st_mode), path_, ": is not a regular file");
     changed_ns_ = change_time(status);
-    bytes_ = map(descriptor_, static_cast<std::size_t>(status.st_size), path_);
+    const auto bytes = map(descriptor_, static_cast<std::size_t>(status.st_size), path_);
+    bytes_ = bytes;
+    if (bytes.size() <= kLargestCopy) read_all(descriptor_, bytes, path_);
   } catch (...) {
-    close(descriptor_);
+    release();
     throw;
   }
 }
 
-MappedFile::~MappedFile() {
+MappedFile::~MappedFile() { release(); }
+
+void MappedFile::release() noexcept {
   if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
   close(descriptor_);
 }

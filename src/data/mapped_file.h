@@ -8,8 +8,8 @@
 
 namespace moiety::data {
 
-/// A regular file, mapped read-only for as long as this lives. Pages are read on first touch and
-/// dropped by the system when it needs the memory.
+/// The bytes of a regular file for as long as this lives. Small files are read into memory; large
+/// ones are mapped: pages are read on first touch and dropped by the system when it needs memory.
 class MappedFile {
  public:
   /// Throws IoError when the file is missing, unreadable or not a regular file.
@@ -29,6 +29,8 @@ class MappedFile {
   void prefetch(std::int64_t offset, std::int64_t bytes) const;
 
  private:
+  void release() noexcept;
+
   std::string path_;
   int descriptor_ = -1;
   std::span<const std::byte> bytes_;
