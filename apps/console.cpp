@@ -5,13 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <utility>
 
 namespace moiety::apps {
 namespace {
 
-using std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kRedraw{100};
 constexpr std::chrono::seconds kPlainLine{10};
 constexpr int kBarWidth = 30;
@@ -32,8 +32,8 @@ void print_error(std::string_view message) {
 ProgressBar::ProgressBar(std::string label)
     : label_(std::move(label)),
       terminal_(isatty(STDERR_FILENO) != 0),
-      last_(steady_clock::now() - kRedraw) {
-  if (!terminal_) last_ = steady_clock::now();
+      last_(Clock::now() - kRedraw) {
+  if (!terminal_) last_ = Clock::now();
 }
 
 ProgressBar::~ProgressBar() {
@@ -41,29 +41,42 @@ ProgressBar::~ProgressBar() {
 }
 
 void ProgressBar::update(double fraction, std::string_view note) {
-  const auto now = steady_clock::now();
-  if (now - last_ < (terminal_ ? steady_clock::duration(kRedraw) : kPlainLine)) return;
+  const auto now = Clock::now();
+  if (start_fraction_ < 0) {
+    start_fraction_ = fraction;
+    start_ = now;
+  }
+  if (now - last_ < (terminal_ ? Clock::duration(kRedraw) : kPlainLine)) return;
   last_ = now;
   draw(fraction, note);
 }
 
-void ProgressBar::finish(std::string_view note) {
-  draw(1, note);
+void ProgressBar::finish(double fraction, std::string_view note) {
+  draw(fraction, note);
   if (open_) std::fputc('\n', stderr);
   open_ = false;
 }
 
 void ProgressBar::draw(double fraction, std::string_view note) {
   const double shown = std::clamp(fraction, 0.0, 1.0);
+  const std::string left = time_left(shown);
   if (!terminal_) {
-    fmt::print(stderr, "{} {:3.0f} % {}\n", label_, 100 * shown, note);
+    fmt::print(stderr, "{} {:3.0f} %{} {}\n", label_, 100 * shown, left, note);
     return;
   }
   const int filled = static_cast<int>(shown * kBarWidth);
-  fmt::print(stderr, "\r{} [{:=<{}}{: <{}}] {:3.0f} % {}\x1b[K", label_, "", filled, "",
-             kBarWidth - filled, 100 * shown, note);
+  fmt::print(stderr, "\r{} [{:=<{}}{: <{}}] {:3.0f} %{} {}\x1b[K", label_, "", filled, "",
+             kBarWidth - filled, 100 * shown, left, note);
   std::fflush(stderr);
   open_ = true;
+}
+
+std::string ProgressBar::time_left(double fraction) const {
+  const double done = fraction - start_fraction_;
+  if (start_fraction_ < 0 || done <= 0 || fraction >= 1) return "";
+  const double spent = std::chrono::duration<double>(Clock::now() - start_).count();
+  const auto seconds = static_cast<std::int64_t>(spent / done * (1 - fraction) + 0.5);
+  return fmt::format(" {}:{:02}:{:02} left,", seconds / 3600, seconds / 60 % 60, seconds % 60);
 }
 
 }  // namespace moiety::apps

@@ -20,18 +20,24 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  /// Shows done / total (in [0, 1]) and a note behind it, at a bounded rate: call it freely.
+  /// Shows done / total (in [0, 1]), the time that is left at the pace so far and a note behind
+  /// them, at a bounded rate: call it freely.
   void update(double fraction, std::string_view note);
   /// Shows the last state and ends the line.
-  void finish(std::string_view note);
+  void finish(double fraction, std::string_view note);
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   void draw(double fraction, std::string_view note);
+  std::string time_left(double fraction) const;
 
   std::string label_;
   bool terminal_;
   bool open_ = false;
-  std::chrono::steady_clock::time_point last_;
+  Clock::time_point last_;
+  Clock::time_point start_;
+  double start_fraction_ = -1;  ///< of the first update; a job that is resumed begins further on
 };
 
 }  // namespace moiety::apps

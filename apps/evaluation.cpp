@@ -2,7 +2,7 @@
 #include "apps/evaluation.h"
 
 #include <algorithm>
-#include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "autograd/grad_mode.h"
@@ -43,6 +43,11 @@ Predictions predict_rows(const nn::GraphModel& model, const ModelSpec& spec,
     const auto parts = data::collate_parts(dataset, some, kNodesPerPart, device);
     const auto predicted = predict_parts(model, scaler, parts);
     out.prediction.insert(out.prediction.end(), predicted.begin(), predicted.end());
+    const auto append = [](std::vector<std::string>& to, std::vector<std::string> from) {
+      to.insert(to.end(), std::move_iterator(from.begin()), std::move_iterator(from.end()));
+    };
+    append(out.id, names ? dataset.ids(some) : std::vector<std::string>(some.size()));
+    append(out.smiles, names ? dataset.smiles(some) : std::vector<std::string>(some.size()));
     for (const std::int64_t row : some) {
       const auto truth = dataset.targets(row);
       for (const std::size_t column : columns) out.truth.push_back(truth[column]);
@@ -50,8 +55,6 @@ Predictions predict_rows(const nn::GraphModel& model, const ModelSpec& spec,
         out.truth.insert(out.truth.end(), spec.targets.size(),
                          std::numeric_limits<double>::quiet_NaN());
       }
-      out.id.push_back(names ? dataset.ids(row, row + 1)[0] : std::string());
-      out.smiles.push_back(names ? dataset.smiles(row, row + 1)[0] : std::string());
     }
   }
   return out;

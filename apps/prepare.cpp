@@ -138,7 +138,7 @@ data::PrepareReport prepare_with_bar(const data::PrepareOptions& options) {
     last = note(p);
     bar.update(static_cast<double>(p.bytes) / total, last);
   });
-  bar.finish(last);
+  bar.finish(1, last);
   return report;
 }
 

@@ -8,6 +8,7 @@
 
 #include "apps/commands.h"
 #include "apps/report.h"
+#include "apps/result_screen.h"
 #include "apps/text_file.h"
 
 namespace moiety::apps {
@@ -27,15 +28,15 @@ void report(const ReportArguments& arguments) {
   }
   write_atomically(output,
                    runs.size() == 1 ? render_report(runs.front()) : render_comparison(runs));
-  fmt::print("{}\n", output.string());
+  fmt::print("{}report: {}\n", result_screen(runs), output.string());
 }
 
 }  // namespace
 
 void add_report(CLI::App& app) {
   auto arguments = std::make_shared<ReportArguments>();
-  CLI::App* command =
-      app.add_subcommand("report", "Write the page of a run anew, or one page comparing several");
+  CLI::App* command = app.add_subcommand(
+      "report", "Show what runs reached; write the page of one, or one page comparing several");
   command->add_option("RUN", arguments->runs, "Folders of runs")->required();
   command->add_option("-o,--output", arguments->output,
                       "The page (default: RUN/report.html; of several runs comparison.html)");

@@ -5,6 +5,7 @@
 
 #include "apps/baseline.h"
 #include "apps/report.h"
+#include "apps/result_screen.h"
 #include "apps/summary.h"
 #include "apps/trained_model.h"
 
@@ -14,21 +15,6 @@ namespace {
 std::string describe_model(const Recipe& recipe) {
   return fmt::format("{}, {} layers of {}", recipe.model.type, recipe.model.layers,
                      recipe.model.hidden);
-}
-
-void print_result(const Summary& summary, const RunFiles& files) {
-  const SplitScores& test = summary.metrics.at("test");
-  const std::string unit = test.unit();
-  fmt::print("\n{} on {} test molecules after {} epochs, {:.0f} s of training\n", summary.model,
-             summary.molecules.at("test"), summary.epochs, summary.seconds);
-  fmt::print("  {:<26} test MAE {:.4g} {}   RMSE {:.4g}   R2 {:.4f}\n", "this model", test.mae(),
-             unit, test.rmse(), test.r2());
-  for (const auto& [name, splits] : summary.baselines) {
-    const SplitScores& scores = splits.at("test");
-    fmt::print("  {:<26} test MAE {:.4g} {}   RMSE {:.4g}\n", name, scores.mae(), unit,
-               scores.rmse());
-  }
-  fmt::print("  report: {}\n", files.report().string());
 }
 
 }  // namespace
@@ -81,7 +67,8 @@ void write_results(const Recipe& recipe, const data::Dataset& dataset, const Tra
   summary.machine = describe_machine();
   run.write_summary(to_json(summary));
   write_report(run.files());
-  print_result(summary, run.files());
+  fmt::print("\n{}report: {}\n", result_screen({load_run(run.files())}),
+             run.files().report().string());
 }
 
 }  // namespace moiety::apps

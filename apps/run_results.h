@@ -17,7 +17,7 @@ std::filesystem::path best_model_path(const RunFiles& files);
 std::filesystem::path last_model_path(const RunFiles& files);
 
 /// After a training: scores the best weights on the test split beside the baselines, writes
-/// predictions_test.csv, summary.json and report.html, and prints the result on one screen.
+/// predictions_test.csv, summary.json and report.html, and prints the result.
 void write_results(const Recipe& recipe, const data::Dataset& dataset, const Trainer& trainer,
                    RunDirectory& run, const std::string& stopped_by);
 

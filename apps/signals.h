@@ -6,10 +6,13 @@
 namespace moiety::apps {
 
 /// While it lives, SIGINT and SIGTERM raise a flag instead of ending the process, so that training
-/// can write a checkpoint and stop. A second signal of the same kind ends the process at once.
-/// One at a time: a process has one set of handlers.
+/// can write a checkpoint and stop. A signal that comes kPatienceSeconds later or more ends the
+/// process at once; sooner it counts as the same request. One at a time: a process has one set of
+/// handlers.
 class StopSignals {
  public:
+  static constexpr int kPatienceSeconds = 2;
+
   StopSignals();
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;

@@ -58,7 +58,7 @@ class TrainingLoop {
       const nn::StepReport report = trainer_.step(loader);
       const std::int64_t step = trainer_.position().step;
       const bool last = step >= trainer_.total_steps();
-      show_progress();
+      bar_.update(done(), note());
       if (step % validate_every_ == 0 || last) validate(report);
       if (step % checkpoint_every_ == 0 || last || trainer_.finished()) {
         save();
@@ -66,7 +66,7 @@ class TrainingLoop {
       }
     }
     if (saved_at != trainer_.position().step) save();
-    bar_.finish(note());
+    bar_.finish(done(), note());
     if (!trainer_.finished()) return "signal";
     return trainer_.position().step >= trainer_.total_steps() ? "finished" : "early stopping";
   }
@@ -119,10 +119,9 @@ class TrainingLoop {
     return fmt::format("step {}/{}{}", at.step, trainer_.total_steps(), valid);
   }
 
-  void show_progress() {
-    bar_.update(
-        static_cast<double>(trainer_.position().step) / static_cast<double>(trainer_.total_steps()),
-        note());
+  double done() const {
+    return static_cast<double>(trainer_.position().step) /
+           static_cast<double>(trainer_.total_steps());
   }
 
   Trainer& trainer_;

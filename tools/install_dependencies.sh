@@ -9,7 +9,7 @@ packages=(
   libhdf5-dev librdkit-dev libboost-dev                         # data sets, chemistry
   libcli11-dev libtomlplusplus-dev nlohmann-json3-dev           # flags, recipes, JSON
   libfmt-dev libspdlog-dev                                      # messages
-  libgtest-dev libbenchmark-dev python3-minimal                 # tests
+  libgtest-dev libbenchmark-dev python3-h5py                    # tests
 )
 
 missing=()

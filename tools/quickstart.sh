@@ -19,3 +19,9 @@ for model in gcn gine; do
   "$moiety" train "recipes/homo_lumo_$model.toml" -o "$runs/$model" \
     --set "data.path=$runs/gap_gfn2.h5" "$@"
 done
+
+echo
+echo "HOMO-LUMO gaps of small organic molecules (GFN2-xTB):"
+"$moiety" report "$runs/gcn" "$runs/gine" -o "$runs/report.html"
+awk -F' *\\| *' '/random forest on Morgan/ { print "compare " $2 ": test MAE " $4 " eV" }' \
+  data/README.md

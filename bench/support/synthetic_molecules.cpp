@@ -82,13 +82,6 @@ SyntheticMolecule make_one(SplitMix64& rng) {
   return out;
 }
 
-std::vector<std::int32_t> counts_to_ptr(const std::vector<std::int32_t>& keys, std::int64_t n) {
-  std::vector<std::int32_t> ptr(static_cast<std::size_t>(n) + 1, 0);
-  for (const std::int32_t key : keys) ++ptr[static_cast<std::size_t>(key) + 1];
-  for (std::size_t i = 1; i < ptr.size(); ++i) ptr[i] += ptr[i - 1];
-  return ptr;
-}
-
 template <class T>
 Tensor to_tensor(const std::vector<T>& values, Device& device) {
   return Tensor::from(values, {static_cast<std::int64_t>(values.size())}, device);
@@ -127,17 +120,10 @@ GraphBatch make_synthetic_batch(const std::vector<SyntheticMolecule>& molecules,
     src.push_back(from);
     dst.push_back(to);
   }
-  std::vector<std::int32_t> out_edge(src.size());
-  for (std::size_t e = 0; e < src.size(); ++e) out_edge[e] = static_cast<std::int32_t>(e);
-  std::stable_sort(out_edge.begin(), out_edge.end(), [&src](std::int32_t a, std::int32_t b) {
-    return src[static_cast<std::size_t>(a)] < src[static_cast<std::size_t>(b)];
-  });
   const std::int64_t n = graph_ptr.back();
   GraphBatch batch;
   batch.x = Tensor::from(x, {n, kSyntheticFeatures}, device);
-  batch.adj = {to_tensor(counts_to_ptr(dst, n), device), to_tensor(src, device),
-               to_tensor(dst, device), to_tensor(counts_to_ptr(src, n), device),
-               to_tensor(out_edge, device)};
+  batch.adj = make_adjacency(src, dst, n, device);
   batch.graph_ptr = to_tensor(graph_ptr, device);
   batch.y = Tensor::from(y, {static_cast<std::int64_t>(y.size()), 1}, device);
   return batch;

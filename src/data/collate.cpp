@@ -114,6 +114,7 @@ GraphBatch collate_run(const Run& run, const Widths& widths, const ViewOf& view_
     *graph_ptr++ = node;
     *index++ = row_of(i);
   }
+  out.adj.checked = true;  // the molecules' own edges were, by the data set or the featuriser
   return out;
 }
 

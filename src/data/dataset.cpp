@@ -38,8 +38,8 @@ FeatureRows from_row(const FeatureRows& rows, std::int64_t first_value) {
 
 struct Dataset::Impl {
   /// HDF5 sees the file only after its checksums were found right: it trusts what it reads.
-  explicit Impl(const std::string& path)
-      : file(path),
+  Impl(const std::string& path, std::int64_t most_in_memory)
+      : file(path, most_in_memory),
         sections(verify_seal(file)),
         hdf5(path),
         info(read_attributes(file, hdf5)),
@@ -50,9 +50,10 @@ struct Dataset::Impl {
                       molecule, " is out of range: there are ", info.molecules);
     return static_cast<std::size_t>(molecule);
   }
-  std::vector<std::string> texts(const char* name, std::int64_t begin, std::int64_t end) const {
+  std::vector<std::string> texts(const char* name, std::span<const std::int64_t> rows) const {
+    file.check_unchanged();
     const std::lock_guard lock(hdf5_mutex);
-    return hdf5.read_texts(name, begin, end);
+    return hdf5.read_texts(name, rows);
   }
   void prefetch(const void* values, std::int64_t bytes_each, std::span<const std::int64_t> pointers,
                 std::span<const std::int64_t> ascending) const;
@@ -85,7 +86,8 @@ void Dataset::Impl::prefetch(const void* values, std::int64_t bytes_each,
   if (end > begin) file.prefetch(begin, end - begin);
 }
 
-Dataset::Dataset(const std::string& path) : impl_(std::make_shared<Impl>(path)) {}
+Dataset::Dataset(const std::string& path, std::int64_t most_in_memory)
+    : impl_(std::make_shared<Impl>(path, most_in_memory)) {}
 
 const DatasetInfo& Dataset::info() const { return impl_->info; }
 
@@ -132,8 +134,8 @@ MoleculeRecord Dataset::record(std::int64_t molecule) const {
   out.edge_dst = to_vector(view.edge_dst, view.edges);
   out.edge_attr = widen(view.edge_attr, view.edges * std::ssize(info().features.bond_dims));
   out.y.assign(view.y.begin(), view.y.end());
-  out.smiles = std::move(smiles(molecule, molecule + 1)[0]);
-  out.id = std::move(ids(molecule, molecule + 1)[0]);
+  out.smiles = std::move(smiles({&molecule, 1})[0]);
+  out.id = std::move(ids({&molecule, 1})[0]);
   return out;
 }
 
@@ -141,12 +143,12 @@ std::span<const std::int64_t> Dataset::split(Split split) const {
   return impl_->columns.splits.at(static_cast<std::size_t>(split));
 }
 
-std::vector<std::string> Dataset::smiles(std::int64_t begin, std::int64_t end) const {
-  return impl_->texts(schema::kSmiles, begin, end);
+std::vector<std::string> Dataset::smiles(std::span<const std::int64_t> molecules) const {
+  return impl_->texts(schema::kSmiles, molecules);
 }
 
-std::vector<std::string> Dataset::ids(std::int64_t begin, std::int64_t end) const {
-  return impl_->texts(schema::kIds, begin, end);
+std::vector<std::string> Dataset::ids(std::span<const std::int64_t> molecules) const {
+  return impl_->texts(schema::kIds, molecules);
 }
 
 void Dataset::prefetch(std::span<const std::int64_t> molecules) const {
@@ -164,6 +166,8 @@ void Dataset::prefetch(std::span<const std::int64_t> molecules) const {
   impl_->prefetch(columns.dst.data(), 4, columns.edge_ptr, ascending);
 }
 
-void Dataset::check_unchanged() const { impl_->file.check_unchanged(); }
+void Dataset::check_unchanged() const {
+  if (impl_->file.mapped()) impl_->file.check_unchanged();
+}
 
 }  // namespace moiety::data

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/dataset_info.h"
+#include "data/mapped_file.h"
 #include "data/molecule_record.h"
 #include "data/molecule_view.h"
 
@@ -19,8 +20,9 @@ namespace moiety::data {
 class Dataset {
  public:
   /// Throws IoError naming the file, the data set in it and what is wrong: missing, truncated,
-  /// damaged, or not what the schema asks for.
-  explicit Dataset(const std::string& path);
+  /// damaged, or not what the schema asks for. A file of at most `most_in_memory` bytes is read as
+  /// a whole; of a larger one only what is asked for, as long as it stays the same.
+  explicit Dataset(const std::string& path, std::int64_t most_in_memory = MappedFile::kLargestCopy);
 
   const std::string& path() const { return info().path; }
   const DatasetInfo& info() const;
@@ -39,15 +41,17 @@ class Dataset {
   /// The rows of a split, as they were given to the writer.
   std::span<const std::int64_t> split(Split split) const;
 
-  /// SMILES and identifiers of the rows [begin, end). One thread at a time.
-  std::vector<std::string> smiles(std::int64_t begin, std::int64_t end) const;
-  std::vector<std::string> ids(std::int64_t begin, std::int64_t end) const;
+  /// SMILES and identifiers of the molecules, in their order. Read from the file: throws IoError
+  /// when it was changed since it was opened.
+  std::vector<std::string> smiles(std::span<const std::int64_t> molecules) const;
+  std::vector<std::string> ids(std::span<const std::int64_t> molecules) const;
 
   /// Asks the system to read these molecules' extents, sorted and coalesced, while the caller does
   /// something else. Worth a call on a file that does not fit into memory.
   void prefetch(std::span<const std::int64_t> molecules) const;
 
-  /// Throws IoError when the file has changed on disk since it was opened.
+  /// Throws IoError when the molecules may be others than those that were opened: the file is too
+  /// large for memory and was changed in place.
   void check_unchanged() const;
 
  private:

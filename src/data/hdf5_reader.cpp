@@ -129,18 +129,21 @@ std::int64_t Hdf5Reader::count_texts(const std::string& name) const {
   return shape[0];
 }
 
-std::vector<std::string> Hdf5Reader::read_texts(const std::string& name, std::int64_t begin,
-                                                std::int64_t end) const {
-  check<ShapeError>(0 <= begin && begin <= end && end <= count_texts(name), at(name), ": rows ",
-                    begin, " to ", end, " are out of range");
-  if (begin == end) return {};
+std::vector<std::string> Hdf5Reader::read_texts(const std::string& name,
+                                                std::span<const std::int64_t> rows) const {
+  const std::int64_t size = count_texts(name);
+  for (const std::int64_t row : rows) {
+    check<ShapeError>(row >= 0 && row < size, at(name), ": row ", row,
+                      " is out of range: there are ", size);
+  }
+  if (rows.empty()) return {};
   const Hdf5Silence silence;
   const Hdf5Handle dataset = open_dataset(name);
   const Hdf5Handle type = hdf5_text_type();
   const Hdf5Handle space(H5Dget_space(dataset.id()), H5Sclose, at(name));
-  const hsize_t start = static_cast<hsize_t>(begin);
-  const hsize_t count = static_cast<hsize_t>(end - begin);
-  check_hdf5(H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, &start, nullptr, &count, nullptr),
+  const std::vector<hsize_t> points(rows.begin(), rows.end());
+  const hsize_t count = points.size();
+  check_hdf5(H5Sselect_elements(space.id(), H5S_SELECT_SET, points.size(), points.data()),
              at(name));
   BorrowedTexts texts(count, type, {H5Screate_simple(1, &count, nullptr), H5Sclose, at(name)});
   check_hdf5(H5Dread(dataset.id(), type.id(), texts.space(), space.id(), H5P_DEFAULT, texts.data()),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,9 @@ class Hdf5Reader {
 
   /// Number of texts in a data set.
   std::int64_t count_texts(const std::string& name) const;
-  std::vector<std::string> read_texts(const std::string& name, std::int64_t begin,
-                                      std::int64_t end) const;
+  /// Those of `rows`, in their order.
+  std::vector<std::string> read_texts(const std::string& name,
+                                      std::span<const std::int64_t> rows) const;
 
   std::vector<std::int64_t> integers(const std::string& object, const std::string& name) const;
   std::vector<double> reals(const std::string& object, const std::string& name) const;

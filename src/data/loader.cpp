@@ -11,6 +11,7 @@
 
 #include "data/collate.h"
 #include "tensor/error.h"
+#include "tensor/signals_held.h"
 #include "tensor/thread_state.h"
 
 namespace moiety::data {
@@ -110,6 +111,7 @@ Loader::Loader(const Dataset& dataset, const Sampler& sampler, Device& device,
                    "a loader needs prefetch >= 1 and nodes_per_part >= 0");
   check<UserError>(start.epoch >= 0 && start.step >= 0, "cannot resume at step ", start.step,
                    " of epoch ", start.epoch);
+  const SignalsHeld by_reader;  // handlers belong on the program's own threads
   impl_ = std::make_unique<Impl>(dataset, sampler, device, options, start);
 }
 

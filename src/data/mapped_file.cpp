@@ -24,16 +24,12 @@ std::int64_t change_time(const struct stat& status) {
   return std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
 }
 
-/// Files up to this size are read into memory: nothing that happens to the file can then end the
-/// program, as a look past the end of a mapped file that shrank does.
-constexpr std::size_t kLargestCopy = std::size_t{256} << 20;
-
-std::span<std::byte> map(int descriptor, std::size_t size, const std::string& path) {
+std::span<std::byte> reserve(int descriptor, std::size_t size, bool mapped,
+                             const std::string& path) {
   if (size == 0) return {};
-  const bool copy = size <= kLargestCopy;
-  void* data = copy
-                   ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                   : mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
+  void* data =
+      mapped ? mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0)
+             : mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   check<IoError>(data != MAP_FAILED, path, ": cannot be mapped: ", std::strerror(errno));
   return {static_cast<std::byte*>(data), size};
 }
@@ -51,16 +47,18 @@ void read_all(int descriptor, std::span<std::byte> into, const std::string& path
 
 }  // namespace
 
-MappedFile::MappedFile(const std::string& path)
+MappedFile::MappedFile(const std::string& path, std::int64_t largest_copy)
     : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   check<IoError>(descriptor_ >= 0, path, ": cannot be opened: ", std::strerror(errno));
   try {
     const struct stat status = status_of(descriptor_, path_);
     check<IoError>(S_ISREG(status.st_mode), path_, ": is not a regular file");
     changed_ns_ = change_time(status);
-    const auto bytes = map(descriptor_, static_cast<std::size_t>(status.st_size), path_);
+    mapped_ = status.st_size > largest_copy;
+    const auto bytes =
+        reserve(descriptor_, static_cast<std::size_t>(status.st_size), mapped_, path_);
     bytes_ = bytes;
-    if (bytes.size() <= kLargestCopy) read_all(descriptor_, bytes, path_);
+    if (!mapped_) read_all(descriptor_, bytes, path_);
   } catch (...) {
     release();
     throw;

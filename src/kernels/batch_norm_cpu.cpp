@@ -98,8 +98,11 @@ void update_running_statistics(const Stream&, double momentum, std::int64_t rows
       running = static_cast<T>((1 - momentum) * static_cast<double>(running) + momentum * value);
     };
     for (std::int64_t c = 0; c < mean.numel(); ++c) {
-      mix(running_mean.as<T>()[c], static_cast<double>(mean.as<T>()[c]));
-      mix(running_var.as<T>()[c], unbiased * static_cast<double>(var.as<T>()[c]));
+      const auto m = static_cast<double>(mean.as<T>()[c]);
+      const auto v = unbiased * static_cast<double>(var.as<T>()[c]);
+      if (!std::isfinite(m) || !std::isfinite(v)) continue;
+      mix(running_mean.as<T>()[c], m);
+      mix(running_var.as<T>()[c], v);
     }
   });
 }

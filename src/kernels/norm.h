@@ -28,7 +28,8 @@ void column_statistics(const Stream& stream, const TensorView& x, const TensorVi
                        const TensorView& var);
 
 /// running <- (1 - momentum) running + momentum * value, with the variance made unbiased for
-/// `rows` rows; all [C].
+/// `rows` rows; all [C]. Channels that are not finite are left out: the optimizer skips such a
+/// step, and one of them would spoil all evaluations to come.
 void update_running_statistics(const Stream& stream, double momentum, std::int64_t rows,
                                const TensorView& mean, const TensorView& var,
                                const TensorView& running_mean, const TensorView& running_var);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
+
 #include "tensor/tensor.h"
 
 namespace moiety {
@@ -13,10 +15,18 @@ struct Adjacency {
   Tensor dst;       ///< [E] i32: where edge e ends (ascending)
   Tensor out_ptr;   ///< [N+1] i32: out_ptr[j] .. out_ptr[j+1] are the edges that leave node j
   Tensor out_edge;  ///< [E] i32: their edge numbers, ascending for each node
+  /// True once the tensors are known to fit each other; operations check those of all others.
+  bool checked = false;
 
   std::int64_t nodes() const { return row_ptr.numel() - 1; }
   std::int64_t edges() const { return src.numel(); }
 };
+
+/// The adjacency of E edges src[e] -> dst[e], sorted by destination, among N nodes. Throws
+/// ShapeError for lists of unequal length, an end that is not in [0, nodes) or a destination out of
+/// order.
+Adjacency make_adjacency(std::span<const std::int32_t> src, std::span<const std::int32_t> dst,
+                         std::int64_t nodes, Device& device);
 
 /// M molecules as one disconnected graph: offsets copied, no object per molecule.
 struct GraphBatch {

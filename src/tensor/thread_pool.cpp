@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tensor/error.h"
+#include "tensor/signals_held.h"
 #include "tensor/thread_state.h"
 
 #if defined(__x86_64__)
@@ -108,6 +109,7 @@ void ThreadPool::Region::drain() {
 
 ThreadPool::ThreadPool(int threads) : region_(std::make_unique<Region>()) {
   check<UserError>(threads >= 1, "a thread pool needs at least one thread, not ", threads);
+  const SignalsHeld by_workers;  // handlers belong on the program's own threads
   try {
     for (int lane = 1; lane < threads; ++lane) {
       workers_.emplace_back([this, lane] { work(lane); });

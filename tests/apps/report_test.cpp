@@ -7,6 +7,7 @@
 
 #include "apps/html.h"
 #include "apps/metrics.h"
+#include "apps/result_screen.h"
 #include "apps/summary.h"
 #include "apps/svg_frame.h"
 #include "support/error_text.h"
@@ -149,6 +150,25 @@ TEST(Axis, FitsOddValues) {
   EXPECT_LT(none.low, none.high);
   EXPECT_TRUE(fit_axis({0.01, 1}, true, "").logarithmic);
   EXPECT_FALSE(fit_axis({-0.01, 1}, true, "").logarithmic);
+}
+
+TEST(ResultScreen, OrdersRunsAndBaselinesByTheirError) {
+  RunRecord better = sample_run(10, "better");
+  better.summary["metrics"]["test"]["mae"] = 0.0521;
+  RunRecord unfinished = sample_run(10, "unfinished");
+  unfinished.summary = nlohmann::json::object();
+  const std::string screen = result_screen({sample_run(10, "first"), better, unfinished});
+  std::size_t at = 0;
+  for (const char* next : {"MAE", "mean predictor", "better (gcn, 5 layers of 128)", "0.0521",
+                           "first", "0.1713", "eV", "unfinished", "not finished"}) {
+    at = screen.find(next, at);
+    ASSERT_NE(at, std::string::npos) << next << " in\n" << screen;
+  }
+  EXPECT_EQ(screen.find("mean predictor"), screen.rfind("mean predictor")) << "shared baselines";
+}
+
+TEST(ResultScreen, OfOneRunNamesItsModel) {
+  EXPECT_TRUE(says(result_screen({sample_run(10, "first")}), {"gcn, 5 layers of 128", "epochs"}));
 }
 
 }  // namespace

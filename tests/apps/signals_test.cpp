@@ -5,7 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
+#include <functional>
+#include <thread>
 
 namespace moiety::apps {
 namespace {
@@ -35,16 +38,34 @@ TEST(StopSignals, RestoreTheHandlers) {
   EXPECT_EQ(handler_of(SIGINT), before);
 }
 
-TEST(StopSignals, TheSecondSignalEndsTheProcess) {
+int status_after(const std::function<void()>& run) {
   const pid_t child = fork();
   if (child == 0) {
     const StopSignals signals;
-    raise(SIGINT);
-    raise(SIGINT);
-    _exit(0);
+    run();
+    _exit(signals.requested() ? 7 : 0);
   }
   int status = 0;
   waitpid(child, &status, 0);
+  return status;
+}
+
+TEST(StopSignals, OneRequestSentTwiceIsOne) {
+  // timeout and job schedulers signal a process and then its whole group.
+  const int status = status_after([] {
+    std::raise(SIGTERM);
+    std::raise(SIGTERM);
+    std::raise(SIGINT);
+  });
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+
+TEST(StopSignals, ASecondRequestEndsTheProcess) {
+  const int status = status_after([] {
+    std::raise(SIGINT);
+    std::this_thread::sleep_for(std::chrono::seconds(StopSignals::kPatienceSeconds + 1));
+    std::raise(SIGINT);
+  });
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
 }
 

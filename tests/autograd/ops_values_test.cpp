@@ -117,6 +117,16 @@ TEST_F(OpValues, BatchNormKeepsRunningStatistics) {
   EXPECT_EQ(state.mean.to_vector<float>(), (std::vector<float>{1.5, 10}));
 }
 
+TEST_F(OpValues, BatchNormLeavesChannelsThatAreNotFiniteOutOfItsStatistics) {
+  const Variable x = parameter({1, kNaN, 3, 20, 5, 30}, {3, 2});
+  const Variable ones = parameter({1, 1});
+  const ops::BatchNormState state{Tensor::zeros({2}, DType::f32, *device_),
+                                  Tensor::from(std::vector<float>{1, 1}, {2}, *device_)};
+  ops::batch_norm(x, ones, ones, state, /*training=*/true, /*momentum=*/0.5);
+  EXPECT_EQ(state.mean.to_vector<float>(), (std::vector<float>{1.5, 0}));
+  EXPECT_EQ(state.var.to_vector<float>(), (std::vector<float>{2.5, 1}));
+}
+
 TEST_F(OpValues, DropoutKeepsTheMeanAndDropsTheSameElementsBackward) {
   const std::int64_t n = 100000;
   const Variable x = parameter(std::vector<float>(static_cast<std::size_t>(n), 1.0f));

@@ -136,8 +136,11 @@ TEST_F(Collate, BadRequestsAreErrors) {
   EXPECT_THROW(collate(*dataset_, std::vector<std::int64_t>{200}, *device_), ShapeError);
   EXPECT_THROW(collate(*dataset_, std::vector<std::int64_t>{0, -1}, *device_), ShapeError);
   EXPECT_THROW(collate_parts(*dataset_, std::vector<std::int64_t>{0}, -1, *device_), ShapeError);
+  const Dataset mapped(path_, /*most_in_memory=*/0);
+  EXPECT_NO_THROW(collate(mapped, std::vector<std::int64_t>{0}, *device_));
   std::filesystem::resize_file(path_, 4096);
-  EXPECT_THROW(collate(*dataset_, std::vector<std::int64_t>{0}, *device_), IoError);
+  EXPECT_THROW(collate(mapped, std::vector<std::int64_t>{0}, *device_), IoError);
+  EXPECT_NO_THROW(collate(*dataset_, std::vector<std::int64_t>{0}, *device_));
 }
 
 }  // namespace

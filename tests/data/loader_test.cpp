@@ -96,6 +96,7 @@ TEST_F(LoaderTest, ReaderErrorReachesTheConsumer) {
   EXPECT_THROW(past_the_end.next(), UserError);
   EXPECT_THROW(past_the_end.next(), UserError);
 
+  dataset_.emplace(path_, /*most_in_memory=*/0);
   Loader batches = loader({.end_epoch = 1000, .prefetch = 2});
   ASSERT_TRUE(batches.next().has_value());
   std::filesystem::resize_file(path_, 4096);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,12 @@ class Prepare : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
+std::vector<std::int64_t> rows(std::int64_t begin, std::int64_t end) {
+  std::vector<std::int64_t> out(static_cast<std::size_t>(end - begin));
+  std::iota(out.begin(), out.end(), begin);
+  return out;
+}
+
 const std::vector<TargetSpec> kGap = {{"gap", "eV", "regression"}};
 
 std::string chains(int count) {
@@ -56,8 +63,8 @@ TEST_F(Prepare, RowsInOrderWithTheirTargets) {
   EXPECT_EQ(report.molecules, 3);
   EXPECT_FALSE(std::filesystem::exists(report.rejects_file));
   const Dataset data = dataset();
-  EXPECT_EQ(data.smiles(0, 3), (std::vector<std::string>{"CCO", "C", "c1ccccc1"}));
-  EXPECT_EQ(data.ids(0, 3), (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(data.smiles(rows(0, 3)), (std::vector<std::string>{"CCO", "C", "c1ccccc1"}));
+  EXPECT_EQ(data.ids(rows(0, 3)), (std::vector<std::string>{"a", "b", "c"}));
   EXPECT_EQ(data.targets(0)[0], 1.5);
   EXPECT_TRUE(std::isnan(data.targets(0)[1]));
   EXPECT_TRUE(std::isnan(data.targets(1)[0]));
@@ -118,7 +125,7 @@ TEST_F(Prepare, SeveralSourcesOneAfterTheOther) {
   write_bytes(folder_ / "more.tsv", "gap\tSMILES\n3\tCCC\n4\tCCCC\n");
   o.sources.push_back(folder_ / "more.tsv");
   EXPECT_EQ(prepare(o).molecules, 4);
-  EXPECT_EQ(dataset().smiles(0, 4), (std::vector<std::string>{"C", "CC", "CCC", "CCCC"}));
+  EXPECT_EQ(dataset().smiles(rows(0, 4)), (std::vector<std::string>{"C", "CC", "CCC", "CCCC"}));
   EXPECT_EQ(dataset().info().source, "source.csv, more.tsv");
 }
 
@@ -128,7 +135,7 @@ TEST_F(Prepare, SmilesLinesWithoutTargets) {
   o.sources = {folder_ / "m.smi"};
   o.output = folder_ / "data.h5";
   EXPECT_EQ(prepare(o).molecules, 3);
-  EXPECT_EQ(dataset().ids(0, 3), (std::vector<std::string>{"methane", "ethane", ""}));
+  EXPECT_EQ(dataset().ids(rows(0, 3)), (std::vector<std::string>{"methane", "ethane", ""}));
   EXPECT_TRUE(dataset().info().targets.empty());
 }
 
@@ -161,7 +168,7 @@ TEST_F(Prepare, SplitsByColumnFileAndScaffold) {
   write_bytes(o.split.file, R"({"train": [0, 1, 2], "valid": [4], "test": [5]})");
   prepare(o);
   EXPECT_EQ(dataset().split(Split::train).size(), 2u) << "row 2 is no molecule";
-  EXPECT_EQ(dataset().smiles(3, 4).front(), "N");
+  EXPECT_EQ(dataset().smiles(rows(3, 4)).front(), "N");
   EXPECT_EQ(dataset().split(Split::valid)[0], 3);
 
   o.split.kind = SplitPlan::Kind::scaffold;

@@ -27,4 +27,8 @@ done < "$scratch/commands"
 
 awk '/^```python$/ {inside = 1; next} /^```$/ {inside = 0} inside' README.md > "$scratch/read.py"
 echo 'print(smiles, x.shape, src, dst, bonds.shape, y)' >> "$scratch/read.py"
-if python3 -c 'import h5py' 2>/dev/null; then python3 "$scratch/read.py"; fi
+for python in python3 /usr/bin/python3 none; do
+  [ "$python" != none ] || { echo "no Python with h5py: apt install python3-h5py"; exit 1; }
+  if "$python" -c 'import h5py' 2>/dev/null; then break; fi
+done
+"$python" "$scratch/read.py"

@@ -14,13 +14,6 @@ struct DirectedEdge {
   const std::int32_t* attr;
 };
 
-std::vector<std::int32_t> prefix_counts(const std::vector<std::int32_t>& keys, std::size_t n) {
-  std::vector<std::int32_t> ptr(n + 1, 0);
-  for (const std::int32_t key : keys) ++ptr[static_cast<std::size_t>(key) + 1];
-  for (std::size_t i = 0; i < n; ++i) ptr[i + 1] += ptr[i];
-  return ptr;
-}
-
 Tensor to_tensor(const std::vector<std::int32_t>& values, Device& device) {
   return Tensor::from(values, {static_cast<std::int64_t>(values.size())}, device);
 }
@@ -86,18 +79,11 @@ GraphBatch make_toy_batch(const std::vector<ToyMolecule>& molecules, std::size_t
     dst.push_back(e.dst);
     attr.insert(attr.end(), {e.attr[0], e.attr[1]});
   }
-  std::vector<std::int32_t> out_edge(edges.size());
-  for (std::size_t e = 0; e < edges.size(); ++e) out_edge[e] = static_cast<std::int32_t>(e);
-  std::stable_sort(out_edge.begin(), out_edge.end(), [&](std::int32_t a, std::int32_t b) {
-    return src[static_cast<std::size_t>(a)] < src[static_cast<std::size_t>(b)];
-  });
-  const auto n = static_cast<std::size_t>(graph_ptr.back());
+  const std::int64_t n = graph_ptr.back();
   const auto e = static_cast<std::int64_t>(edges.size());
   GraphBatch batch;
-  batch.x = Tensor::from(x, {static_cast<std::int64_t>(n), 2}, device);
-  batch.adj = {to_tensor(prefix_counts(dst, n), device), to_tensor(src, device),
-               to_tensor(dst, device), to_tensor(prefix_counts(src, n), device),
-               to_tensor(out_edge, device)};
+  batch.x = Tensor::from(x, {n, 2}, device);
+  batch.adj = make_adjacency(src, dst, n, device);
   batch.edge_attr = Tensor::from(attr, {e, 2}, device);
   batch.graph_ptr = to_tensor(graph_ptr, device);
   batch.y = Tensor::from(y, {static_cast<std::int64_t>(y.size()), 1}, device);

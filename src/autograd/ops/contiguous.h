@@ -9,4 +9,7 @@ namespace moiety::ops {
 /// kernels take contiguous views.
 Tensor contiguous(const Tensor& x);
 
+/// The view of a tensor that may be undefined: what optional arguments of kernels take.
+inline TensorView view_or_none(const Tensor& x) { return x.defined() ? x.view() : TensorView{}; }
+
 }  // namespace moiety::ops

@@ -14,8 +14,6 @@ using autograd::kAll;
 using autograd::record;
 using autograd::RuleContext;
 
-TensorView view_or_none(const Tensor& t) { return t.defined() ? t.view() : TensorView{}; }
-
 /// Shape of op(a) op(b); throws ShapeError where they do not fit.
 Shape product_shape(const Shape& a, const Shape& b, bool transpose_a, bool transpose_b) {
   const int n = a.ndim();

@@ -21,14 +21,13 @@ using kernels::Direction;
 
 /// What is undefined stays so.
 Tensor contiguous_data(const Variable& v) { return v.defined() ? contiguous(v.data()) : Tensor(); }
-TensorView view_or_none(const Tensor& t) { return t.defined() ? t.view() : TensorView{}; }
 Tensor empty_like(const Tensor& t) { return Tensor::empty(t.shape(), t.dtype(), t.device()); }
 
 void check_nodes(const char* name, const Variable& x, const Adjacency& adj) {
   check_same_device({&x.data(), &adj.row_ptr, &adj.src, &adj.dst, &adj.out_ptr, &adj.out_edge});
   check<ShapeError>(x.ndim() == 2 && x.size(0) == adj.nodes(), name, ": x must be [", adj.nodes(),
                     ", C] for a graph of ", adj.nodes(), " nodes, not ", x.shape());
-  kernels::check_adjacency(x.device().stream(), adj);
+  if (!adj.checked) kernels::check_adjacency(x.device().stream(), adj);
 }
 
 void check_weight(const char* name, const char* what, const Variable& weight, std::int64_t count,
@@ -176,7 +175,7 @@ Variable relu_message_sum(const Variable& x, const Variable& edge, const Adjacen
 
 GcnWeights gcn_weights(const Adjacency& adj, const Variable& edge_weight, DType dtype) {
   const Stream& stream = adj.row_ptr.device().stream();
-  kernels::check_adjacency(stream, adj);
+  if (!adj.checked) kernels::check_adjacency(stream, adj);
   Device& device = adj.row_ptr.device();
   if (!edge_weight.defined()) {
     const Tensor edge = Tensor::empty({adj.edges()}, dtype, device);

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/matmul.h"
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <csignal>
+#include <thread>
+
+#include "tensor/tensor.h"
+
+namespace moiety::kernels {
+namespace {
+
+std::atomic<std::uintptr_t> stack_begin{0};
+std::atomic<std::uintptr_t> stack_end{0};
+std::atomic<int> handled{0};
+std::atomic<int> handled_elsewhere{0};
+
+void note_the_stack(int) {
+  const int here = 0;
+  const auto at = reinterpret_cast<std::uintptr_t>(&here);
+  ++handled;
+  if (at < stack_begin || at >= stack_end) ++handled_elsewhere;
+}
+
+void find_the_stack() {
+  pthread_attr_t attributes;
+  ASSERT_EQ(pthread_getattr_np(pthread_self(), &attributes), 0);
+  void* begin = nullptr;
+  std::size_t size = 0;
+  ASSERT_EQ(pthread_attr_getstack(&attributes, &begin, &size), 0);
+  pthread_attr_destroy(&attributes);
+  stack_begin = reinterpret_cast<std::uintptr_t>(begin);
+  stack_end = stack_begin + size;
+}
+
+TEST(Gemm, SignalHandlersNeverRunOnAForeignStack) {
+  find_the_stack();
+  struct sigaction action = {};
+  struct sigaction before = {};
+  action.sa_handler = note_the_stack;
+  ASSERT_EQ(sigaction(SIGUSR1, &action, &before), 0);
+  const auto device = make_cpu_device(1);
+  const Tensor a = Tensor::zeros({128, 512}, DType::f32, *device);
+  const Tensor b = Tensor::zeros({512, 128}, DType::f32, *device);
+  const Tensor c = Tensor::zeros({128, 128}, DType::f32, *device);
+  const pthread_t self = pthread_self();
+  std::atomic<bool> done{false};
+  std::thread sender([&] {
+    while (!done) {
+      const int seen = handled;
+      pthread_kill(self, SIGUSR1);
+      while (!done && handled == seen) std::this_thread::yield();
+    }
+  });
+  while (handled < 500) gemm(device->stream(), false, false, 1.0, a, b, 0.0, c);
+  done = true;
+  sender.join();
+  sigaction(SIGUSR1, &before, nullptr);
+  EXPECT_EQ(handled_elsewhere, 0) << "of " << handled;
+}
+
+}  // namespace
+}  // namespace moiety::kernels
