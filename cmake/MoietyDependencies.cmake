@@ -11,9 +11,9 @@ if(oneDNN_FOUND AND OpenMP_CXX_FOUND)
 else()
   set(MOIETY_GEMM "loops of its own")
 endif()
-message(STATUS "Moiety: dense products through ${MOIETY_GEMM}, CUDA ${MOIETY_CUDA}")
+message(STATUS "Moiety: dense products through ${MOIETY_GEMM}, CUDA ${MOIETY_CUDA} ${MOIETY_SIMT}")
 
-if(MOIETY_CUDA)
+if(MOIETY_CUDA AND NOT MOIETY_SIMT)
   find_package(CUDAToolkit REQUIRED)
 endif()
 

@@ -10,6 +10,8 @@ else()
 endif()
 
 option(MOIETY_CUDA "Build the CUDA backend (on where a CUDA toolkit is found)" ${_has_cuda})
+set(MOIETY_SIMT "" CACHE STRING
+    "Run the CUDA backend on an emulator instead: fast, asan or check (see tests/simt)")
 option(MOIETY_DATA "Build the data layer and the moiety tool (HDF5, RDKit)" ON)
 option(MOIETY_MPI "Build the MPI communicator" OFF)
 option(MOIETY_TESTS "Build the tests (GoogleTest)" ON)
@@ -21,6 +23,23 @@ set(MOIETY_SANITIZE "" CACHE STRING "Sanitizers to compile with: address,undefin
 if(MOIETY_MPI)
   message(FATAL_ERROR "MOIETY_MPI: this release trains in one process; configure with "
                       "-DMOIETY_MPI=OFF")
+endif()
+
+if(MOIETY_SIMT)
+  if(NOT MOIETY_SIMT MATCHES "^(fast|asan|check)$")
+    message(FATAL_ERROR "MOIETY_SIMT must be fast, asan or check, not ${MOIETY_SIMT}")
+  endif()
+  set(MOIETY_CUDA ON CACHE BOOL "" FORCE)
+elseif(MOIETY_CUDA)
+  set(CMAKE_CUDA_ARCHITECTURES 90-real CACHE STRING "GPUs to compile for")
+  enable_language(CUDA)
+  # CMake 3.25 does not know how nvcc is asked for C++20.
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+  set(CMAKE_CUDA20_COMPILE_FEATURES cuda_std_20)
+  list(APPEND CMAKE_CUDA_COMPILE_FEATURES cuda_std_20)
+  set(CMAKE_CUDA_STANDARD 20)
+  set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 endif()
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
@@ -42,17 +61,25 @@ endif()
 
 # Applied to the project's own targets only; never exported to those who link the library.
 add_library(moiety_build_flags INTERFACE)
-target_compile_options(moiety_build_flags INTERFACE -Wall -Wextra -Werror -Wshadow
-                       -Wnon-virtual-dtor -Woverloaded-virtual -Wno-unknown-pragmas
-                       # g++ 12 warns of std::string's own operator+ (GCC bug 105651).
-                       -Wno-restrict
-                       # Change no result, and let loops with sqrt and comparisons vectorise.
-                       -fno-math-errno -fno-trapping-math)
+set(_host_flags -Wall -Wextra -Werror -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+    -Wno-unknown-pragmas
+    # g++ 12 warns of std::string's own operator+ (GCC bug 105651).
+    -Wno-restrict
+    # Change no result, and let loops with sqrt and comparisons vectorise.
+    -fno-math-errno -fno-trapping-math)
 if(MOIETY_NATIVE)
-  target_compile_options(moiety_build_flags INTERFACE -march=native)
+  list(APPEND _host_flags -march=native)
 endif()
 if(MOIETY_SANITIZE)
-  target_compile_options(moiety_build_flags INTERFACE -fsanitize=${MOIETY_SANITIZE}
-                         -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  list(APPEND _host_flags -fsanitize=${MOIETY_SANITIZE} -fno-omit-frame-pointer
+       -fno-sanitize-recover=all)
   target_link_options(moiety_build_flags INTERFACE -fsanitize=${MOIETY_SANITIZE})
 endif()
+# Device code: constexpr functions of headers are usable in kernels, and what would be slow (spilled
+# registers, local memory) or wrong (a host call) is an error.
+set(_cuda_flags --expt-relaxed-constexpr -lineinfo -Xcompiler=-Wall
+    -Werror=all-warnings,cross-execution-space-call,reorder,default-stream-launch
+    -Xptxas=--warn-on-spills,--warn-on-local-memory-usage,-Werror)
+target_compile_options(moiety_build_flags INTERFACE
+                       "$<$<COMPILE_LANGUAGE:CXX>:${_host_flags}>"
+                       "$<$<COMPILE_LANGUAGE:CUDA>:${_cuda_flags}>")

@@ -5,7 +5,7 @@ namespace moiety::kernels {
 
 void combine_categories(const Stream& stream, const TensorView& attr,
                         const std::vector<std::int32_t>& dims, const TensorView& out) {
-  run_on<cpu::combine_categories>(stream, attr, dims, out);
+  run_on<cpu::combine_categories, cuda::combine_categories>(stream, attr, dims, out);
 }
 
 }  // namespace moiety::kernels

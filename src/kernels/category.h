@@ -14,9 +14,12 @@ namespace moiety::kernels {
 void combine_categories(const Stream& stream, const TensorView& attr,
                         const std::vector<std::int32_t>& dims, const TensorView& out);
 
+// The bodies, one a device.
 namespace cpu {
-void combine_categories(const Stream& stream, const TensorView& attr,
-                        const std::vector<std::int32_t>& dims, const TensorView& out);
+decltype(kernels::combine_categories) combine_categories;
 }  // namespace cpu
+namespace cuda {
+decltype(kernels::combine_categories) combine_categories;
+}  // namespace cuda
 
 }  // namespace moiety::kernels

@@ -46,10 +46,10 @@ inline double log1p(double x) { return std::log1p(x); }
 [[gnu::always_inline]] inline float log(float x) {
   const bool subnormal = x < std::numeric_limits<float>::min();
   const float scaled = subnormal ? x * 0x1p23f : x;
-  const auto bits = std::bit_cast<std::int32_t>(scaled) - 0x3f3504f3;
-  const std::int32_t n = bits >> 23;
+  const auto bits = std::bit_cast<std::uint32_t>(scaled);  // of any sign: must not overflow
+  const std::int32_t n = static_cast<std::int32_t>(bits - 0x3f3504f3u) >> 23;
   const float e = static_cast<float>(n) - (subnormal ? 23.0f : 0.0f);
-  const float m = std::bit_cast<float>(std::bit_cast<std::int32_t>(scaled) - (n << 23)) - 1.0f;
+  const float m = std::bit_cast<float>(bits - (static_cast<std::uint32_t>(n) << 23)) - 1.0f;
   const float z = m * m;
   float p = 7.0376836292e-2f;
   p = p * m - 1.1514610310e-1f;

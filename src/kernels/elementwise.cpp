@@ -4,42 +4,42 @@
 namespace moiety::kernels {
 
 void unary(const Stream& stream, UnaryOp op, const TensorView& x, const TensorView& out) {
-  run_on<cpu::unary>(stream, op, x, out);
+  run_on<cpu::unary, cuda::unary>(stream, op, x, out);
 }
 
 void unary_grad(const Stream& stream, UnaryOp op, const TensorView& saved, const TensorView& grad,
                 const TensorView& out) {
-  run_on<cpu::unary_grad>(stream, op, saved, grad, out);
+  run_on<cpu::unary_grad, cuda::unary_grad>(stream, op, saved, grad, out);
 }
 
 void binary(const Stream& stream, BinaryOp op, const TensorView& a, const TensorView& b,
             const TensorView& out) {
-  run_on<cpu::binary>(stream, op, a, b, out);
+  run_on<cpu::binary, cuda::binary>(stream, op, a, b, out);
 }
 
 void affine(const Stream& stream, double scale, double shift, const TensorView& x,
             const TensorView& out) {
-  run_on<cpu::affine>(stream, scale, shift, x, out);
+  run_on<cpu::affine, cuda::affine>(stream, scale, shift, x, out);
 }
 
 void pow(const Stream& stream, double exponent, const TensorView& x, const TensorView& out) {
-  run_on<cpu::pow>(stream, exponent, x, out);
+  run_on<cpu::pow, cuda::pow>(stream, exponent, x, out);
 }
 
 void fill(const Stream& stream, const TensorView& out, double value) {
-  run_on<cpu::fill>(stream, out, value);
+  run_on<cpu::fill, cuda::fill>(stream, out, value);
 }
 
 void accumulate(const Stream& stream, const TensorView& from, const TensorView& into) {
-  run_on<cpu::accumulate>(stream, from, into);
+  run_on<cpu::accumulate, cuda::accumulate>(stream, from, into);
 }
 
 void copy(const Stream& stream, const TensorView& x, const TensorView& out) {
-  run_on<cpu::copy>(stream, x, out);
+  run_on<cpu::copy, cuda::copy>(stream, x, out);
 }
 
 void cast(const Stream& stream, const TensorView& x, const TensorView& out) {
-  run_on<cpu::cast>(stream, x, out);
+  run_on<cpu::cast, cuda::cast>(stream, x, out);
 }
 
 }  // namespace moiety::kernels

@@ -7,7 +7,8 @@
 #include "tensor/view.h"
 
 // One element at a time. Inputs may be strided views; outputs are contiguous and may be an input
-// that is itself contiguous and of the same shape. f32 and f64 unless said otherwise.
+// that is itself contiguous and of the same shape. f32 and f64 unless said otherwise; a GPU
+// takes bf16 and f16 as well, which it computes in f32.
 namespace moiety::kernels {
 
 enum class UnaryOp : std::uint8_t {
@@ -71,19 +72,28 @@ void copy(const Stream& stream, const TensorView& x, const TensorView& out);
 /// out = x converted; both contiguous, of one shape and of any floating dtype.
 void cast(const Stream& stream, const TensorView& x, const TensorView& out);
 
+// The bodies, one a device.
 namespace cpu {
-void unary(const Stream& stream, UnaryOp op, const TensorView& x, const TensorView& out);
-void unary_grad(const Stream& stream, UnaryOp op, const TensorView& saved, const TensorView& grad,
-                const TensorView& out);
-void binary(const Stream& stream, BinaryOp op, const TensorView& a, const TensorView& b,
-            const TensorView& out);
-void affine(const Stream& stream, double scale, double shift, const TensorView& x,
-            const TensorView& out);
-void pow(const Stream& stream, double exponent, const TensorView& x, const TensorView& out);
-void fill(const Stream& stream, const TensorView& out, double value);
-void accumulate(const Stream& stream, const TensorView& from, const TensorView& into);
-void copy(const Stream& stream, const TensorView& x, const TensorView& out);
-void cast(const Stream& stream, const TensorView& x, const TensorView& out);
+decltype(kernels::unary) unary;
+decltype(kernels::unary_grad) unary_grad;
+decltype(kernels::binary) binary;
+decltype(kernels::affine) affine;
+decltype(kernels::pow) pow;
+decltype(kernels::fill) fill;
+decltype(kernels::accumulate) accumulate;
+decltype(kernels::copy) copy;
+decltype(kernels::cast) cast;
 }  // namespace cpu
+namespace cuda {
+decltype(kernels::unary) unary;
+decltype(kernels::unary_grad) unary_grad;
+decltype(kernels::binary) binary;
+decltype(kernels::affine) affine;
+decltype(kernels::pow) pow;
+decltype(kernels::fill) fill;
+decltype(kernels::accumulate) accumulate;
+decltype(kernels::copy) copy;
+decltype(kernels::cast) cast;
+}  // namespace cuda
 
 }  // namespace moiety::kernels

@@ -179,6 +179,7 @@ void accumulate(const Stream& stream, const TensorView& from, const TensorView& 
 
 void copy(const Stream& stream, const TensorView& x, const TensorView& out) {
   MOIETY_CHECK(x.dtype == out.dtype && out.contiguous(), "copy: other dtype or strided output");
+  if (out.numel() == 0) return;
   const LoopNest<1> nest(out.shape, {&x});
   visit_size(size_of(x.dtype), [&]<class T> {
     const T* from = static_cast<const T*>(x.data);

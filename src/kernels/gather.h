@@ -30,15 +30,18 @@ void embedding_sum(const Stream& stream, const TensorView& table, const TensorVi
 void embedding_sum_backward(const Stream& stream, const TensorView& grad, const TensorView& index,
                             const std::vector<std::int32_t>& dims, const TensorView& dtable);
 
+// The bodies, one a device.
 namespace cpu {
-void gather(const Stream& stream, const TensorView& x, const TensorView& index,
-            const TensorView& out);
-void scatter_sum(const Stream& stream, const TensorView& values, const TensorView& ptr,
-                 const TensorView& order, const TensorView& out);
-void embedding_sum(const Stream& stream, const TensorView& table, const TensorView& index,
-                   const std::vector<std::int32_t>& dims, const TensorView& out);
-void embedding_sum_backward(const Stream& stream, const TensorView& grad, const TensorView& index,
-                            const std::vector<std::int32_t>& dims, const TensorView& dtable);
+decltype(kernels::gather) gather;
+decltype(kernels::scatter_sum) scatter_sum;
+decltype(kernels::embedding_sum) embedding_sum;
+decltype(kernels::embedding_sum_backward) embedding_sum_backward;
 }  // namespace cpu
+namespace cuda {
+decltype(kernels::gather) gather;
+decltype(kernels::scatter_sum) scatter_sum;
+decltype(kernels::embedding_sum) embedding_sum;
+decltype(kernels::embedding_sum_backward) embedding_sum_backward;
+}  // namespace cuda
 
 }  // namespace moiety::kernels

@@ -16,11 +16,14 @@ void check_ptr(const Stream& stream, const TensorView& ptr, std::int64_t rows,
 void check_index(const Stream& stream, const TensorView& index, std::int64_t limit,
                  const char* operation, const char* name);
 
+// The bodies, one a device.
 namespace cpu {
-void check_ptr(const Stream& stream, const TensorView& ptr, std::int64_t rows,
-               const char* operation, const char* name);
-void check_index(const Stream& stream, const TensorView& index, std::int64_t limit,
-                 const char* operation, const char* name);
+decltype(kernels::check_ptr) check_ptr;
+decltype(kernels::check_index) check_index;
 }  // namespace cpu
+namespace cuda {
+decltype(kernels::check_ptr) check_ptr;
+decltype(kernels::check_index) check_index;
+}  // namespace cuda
 
 }  // namespace moiety::kernels

@@ -7,7 +7,8 @@
 #include "tensor/view.h"
 
 // Losses of prediction - target = d. Elements whose target is NaN count nothing. prediction f32 or
-// f64, target f32 or the prediction's dtype, of one shape, contiguous.
+// f64, on a GPU bf16 or f16 as well, target f32 or the prediction's dtype, of one shape,
+// contiguous.
 namespace moiety::kernels {
 
 enum class Loss : std::uint8_t {
@@ -36,14 +37,16 @@ void regression_loss_grad(const Stream& stream, const RegressionLoss& loss,
 void split_missing(const Stream& stream, const TensorView& target, const TensorView& filled,
                    const TensorView& present);
 
+// The bodies, one a device.
 namespace cpu {
-void regression_loss(const Stream& stream, const RegressionLoss& loss, const TensorView& prediction,
-                     const TensorView& target, const TensorView& out);
-void regression_loss_grad(const Stream& stream, const RegressionLoss& loss,
-                          const TensorView& prediction, const TensorView& target,
-                          const TensorView& grad, const TensorView& dprediction);
-void split_missing(const Stream& stream, const TensorView& target, const TensorView& filled,
-                   const TensorView& present);
+decltype(kernels::regression_loss) regression_loss;
+decltype(kernels::regression_loss_grad) regression_loss_grad;
+decltype(kernels::split_missing) split_missing;
 }  // namespace cpu
+namespace cuda {
+decltype(kernels::regression_loss) regression_loss;
+decltype(kernels::regression_loss_grad) regression_loss_grad;
+decltype(kernels::split_missing) split_missing;
+}  // namespace cuda
 
 }  // namespace moiety::kernels

@@ -23,13 +23,16 @@ void linear(const Stream& stream, const TensorView& x, const TensorView& weight,
 void linear_epilogue_backward(const Stream& stream, const TensorView& grad, const TensorView& out,
                               const TensorView& masked, const TensorView& dbias);
 
+// The bodies, one a device.
 namespace cpu {
-void gemm(const Stream& stream, bool transpose_a, bool transpose_b, double alpha,
-          const TensorView& a, const TensorView& b, double beta, const TensorView& c);
-void linear(const Stream& stream, const TensorView& x, const TensorView& weight,
-            const TensorView& bias, bool relu, const TensorView& out);
-void linear_epilogue_backward(const Stream& stream, const TensorView& grad, const TensorView& out,
-                              const TensorView& masked, const TensorView& dbias);
+decltype(kernels::gemm) gemm;
+decltype(kernels::linear) linear;
+decltype(kernels::linear_epilogue_backward) linear_epilogue_backward;
 }  // namespace cpu
+namespace cuda {
+decltype(kernels::gemm) gemm;
+decltype(kernels::linear) linear;
+decltype(kernels::linear_epilogue_backward) linear_epilogue_backward;
+}  // namespace cuda
 
 }  // namespace moiety::kernels

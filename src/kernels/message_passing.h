@@ -57,22 +57,24 @@ void gated_message_sum_backward(const Stream& stream, const MessageGate& gate,
 void gcn_weights(const Stream& stream, const Adjacency& adj, const TensorView& edge,
                  const TensorView& self);
 
+// The bodies, one a device.
 namespace cpu {
-void check_adjacency(const Stream& stream, const Adjacency& adj);
-void neighbor_sum(const Stream& stream, const TensorView& x, const Adjacency& adj,
-                  Direction direction, const TensorView& edge_weight, const TensorView& self_weight,
-                  const TensorView& out);
-void edge_dot(const Stream& stream, const TensorView& a, const TensorView& b, const Adjacency& adj,
-              const TensorView& out);
-void relu_message_sum(const Stream& stream, const TensorView& x, const TensorView& edge,
-                      const Adjacency& adj, const TensorView& row, const TensorView& out);
-void gated_message_sum(const Stream& stream, const MessageGate& gate, const TensorView& x,
-                       const TensorView& edge, const Adjacency& adj, const TensorView& out);
-void gated_message_sum_backward(const Stream& stream, const MessageGate& gate,
-                                const TensorView& grad, const Adjacency& adj, const TensorView& dx,
-                                const TensorView& dedge);
-void gcn_weights(const Stream& stream, const Adjacency& adj, const TensorView& edge,
-                 const TensorView& self);
+decltype(kernels::check_adjacency) check_adjacency;
+decltype(kernels::neighbor_sum) neighbor_sum;
+decltype(kernels::edge_dot) edge_dot;
+decltype(kernels::relu_message_sum) relu_message_sum;
+decltype(kernels::gated_message_sum) gated_message_sum;
+decltype(kernels::gated_message_sum_backward) gated_message_sum_backward;
+decltype(kernels::gcn_weights) gcn_weights;
 }  // namespace cpu
+namespace cuda {
+decltype(kernels::check_adjacency) check_adjacency;
+decltype(kernels::neighbor_sum) neighbor_sum;
+decltype(kernels::edge_dot) edge_dot;
+decltype(kernels::relu_message_sum) relu_message_sum;
+decltype(kernels::gated_message_sum) gated_message_sum;
+decltype(kernels::gated_message_sum_backward) gated_message_sum_backward;
+decltype(kernels::gcn_weights) gcn_weights;
+}  // namespace cuda
 
 }  // namespace moiety::kernels

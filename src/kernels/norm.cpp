@@ -6,35 +6,35 @@ namespace moiety::kernels {
 void layer_norm(const Stream& stream, double eps, const TensorView& x, const TensorView& weight,
                 const TensorView& bias, const TensorView& out, const TensorView& mean,
                 const TensorView& rstd) {
-  run_on<cpu::layer_norm>(stream, eps, x, weight, bias, out, mean, rstd);
+  run_on<cpu::layer_norm, cuda::layer_norm>(stream, eps, x, weight, bias, out, mean, rstd);
 }
 
 void layer_norm_grad(const Stream& stream, const TensorView& grad, const TensorView& x,
                      const TensorView& weight, const TensorView& mean, const TensorView& rstd,
                      const NormGrads& out) {
-  run_on<cpu::layer_norm_grad>(stream, grad, x, weight, mean, rstd, out);
+  run_on<cpu::layer_norm_grad, cuda::layer_norm_grad>(stream, grad, x, weight, mean, rstd, out);
 }
 
 void column_statistics(const Stream& stream, const TensorView& x, const TensorView& mean,
                        const TensorView& var) {
-  run_on<cpu::column_statistics>(stream, x, mean, var);
+  run_on<cpu::column_statistics, cuda::column_statistics>(stream, x, mean, var);
 }
 
 void update_running_statistics(const Stream& stream, double momentum, std::int64_t rows,
                                const TensorView& mean, const TensorView& var,
                                const TensorView& running_mean, const TensorView& running_var) {
-  run_on<cpu::update_running_statistics>(stream, momentum, rows, mean, var, running_mean,
-                                         running_var);
+  run_on<cpu::update_running_statistics, cuda::update_running_statistics>(
+      stream, momentum, rows, mean, var, running_mean, running_var);
 }
 
 void batch_norm(const Stream& stream, const ColumnNorm& norm, const TensorView& x,
                 const TensorView& bias, const TensorView& out) {
-  run_on<cpu::batch_norm>(stream, norm, x, bias, out);
+  run_on<cpu::batch_norm, cuda::batch_norm>(stream, norm, x, bias, out);
 }
 
 void batch_norm_grad(const Stream& stream, const ColumnNorm& norm, bool statistics_of_x,
                      const TensorView& grad, const TensorView& x, const NormGrads& out) {
-  run_on<cpu::batch_norm_grad>(stream, norm, statistics_of_x, grad, x, out);
+  run_on<cpu::batch_norm_grad, cuda::batch_norm_grad>(stream, norm, statistics_of_x, grad, x, out);
 }
 
 }  // namespace moiety::kernels

@@ -5,7 +5,8 @@
 #include "tensor/view.h"
 
 // Normalisation of contiguous x [N, C], by rows (layer norm) or by columns (batch norm). All views
-// of one dtype, f32 or f64. Variances are computed from differences to the mean.
+// of one dtype, f32 or f64, on a GPU bf16 or f16 as well. Variances are computed from differences
+// to the mean.
 namespace moiety::kernels {
 
 /// out = (x - mean) * rstd * weight + bias with the mean and 1 / sqrt(variance + eps) of each row,
@@ -50,22 +51,22 @@ void batch_norm(const Stream& stream, const ColumnNorm& norm, const TensorView& 
 void batch_norm_grad(const Stream& stream, const ColumnNorm& norm, bool statistics_of_x,
                      const TensorView& grad, const TensorView& x, const NormGrads& out);
 
+// The bodies, one a device.
 namespace cpu {
-void layer_norm(const Stream& stream, double eps, const TensorView& x, const TensorView& weight,
-                const TensorView& bias, const TensorView& out, const TensorView& mean,
-                const TensorView& rstd);
-void layer_norm_grad(const Stream& stream, const TensorView& grad, const TensorView& x,
-                     const TensorView& weight, const TensorView& mean, const TensorView& rstd,
-                     const NormGrads& out);
-void column_statistics(const Stream& stream, const TensorView& x, const TensorView& mean,
-                       const TensorView& var);
-void update_running_statistics(const Stream& stream, double momentum, std::int64_t rows,
-                               const TensorView& mean, const TensorView& var,
-                               const TensorView& running_mean, const TensorView& running_var);
-void batch_norm(const Stream& stream, const ColumnNorm& norm, const TensorView& x,
-                const TensorView& bias, const TensorView& out);
-void batch_norm_grad(const Stream& stream, const ColumnNorm& norm, bool statistics_of_x,
-                     const TensorView& grad, const TensorView& x, const NormGrads& out);
+decltype(kernels::layer_norm) layer_norm;
+decltype(kernels::layer_norm_grad) layer_norm_grad;
+decltype(kernels::column_statistics) column_statistics;
+decltype(kernels::update_running_statistics) update_running_statistics;
+decltype(kernels::batch_norm) batch_norm;
+decltype(kernels::batch_norm_grad) batch_norm_grad;
 }  // namespace cpu
+namespace cuda {
+decltype(kernels::layer_norm) layer_norm;
+decltype(kernels::layer_norm_grad) layer_norm_grad;
+decltype(kernels::column_statistics) column_statistics;
+decltype(kernels::update_running_statistics) update_running_statistics;
+decltype(kernels::batch_norm) batch_norm;
+decltype(kernels::batch_norm_grad) batch_norm_grad;
+}  // namespace cuda
 
 }  // namespace moiety::kernels

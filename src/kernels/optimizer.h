@@ -6,7 +6,8 @@
 #include "tensor/stream.h"
 #include "tensor/view.h"
 
-// Updates of all parameters in one pass over flat contiguous arrays of P elements, f32 or f64.
+// Updates of all parameters in one pass over flat contiguous arrays of P elements, f32 or f64;
+// a GPU takes bf16 and f16 as well, which it computes in f32.
 namespace moiety::kernels {
 
 /// Elements [begin, end) decay with this factor. Ranges are ascending and disjoint; elements
@@ -54,14 +55,18 @@ double squared_norm(const Stream& stream, const TensorView& x);
 /// into <- into + weight (from - into), both [P].
 void lerp(const Stream& stream, const TensorView& from, double weight, const TensorView& into);
 
+// The bodies, one a device.
 namespace cpu {
-void adam(const Stream& stream, const AdamStep& step, std::span<const DecayRange> decay,
-          const TensorView& gradients, const TensorView& parameters, const TensorView& m,
-          const TensorView& v);
-void sgd(const Stream& stream, const SgdStep& step, std::span<const DecayRange> decay,
-         const TensorView& gradients, const TensorView& parameters, const TensorView& velocity);
+decltype(kernels::adam) adam;
+decltype(kernels::sgd) sgd;
 void squared_norm(const Stream& stream, const TensorView& x, double& out);
-void lerp(const Stream& stream, const TensorView& from, double weight, const TensorView& into);
+decltype(kernels::lerp) lerp;
 }  // namespace cpu
+namespace cuda {
+decltype(kernels::adam) adam;
+decltype(kernels::sgd) sgd;
+void squared_norm(const Stream& stream, const TensorView& x, double& out);
+decltype(kernels::lerp) lerp;
+}  // namespace cuda
 
 }  // namespace moiety::kernels

@@ -3,31 +3,12 @@
 #include <cmath>
 
 #include "kernels/cpu_loops.h"
-#include "kernels/optimizer.h"
+#include "kernels/optimizer_step.h"
 #include "kernels/optional_view.h"
 #include "tensor/storage.h"
 
 namespace moiety::kernels::cpu {
 namespace {
-
-void check_lengths(const char* name, const TensorView& parameters,
-                   std::initializer_list<const TensorView*> others) {
-  for (const TensorView* other : others) {
-    check<ShapeError>(other->numel() == parameters.numel(), name, ": an array of ", other->numel(),
-                      " elements for ", parameters.numel(), " parameters");
-    MOIETY_CHECK(other->contiguous() && parameters.contiguous());
-  }
-}
-
-void check_ranges(const char* name, std::span<const DecayRange> decay, std::int64_t size) {
-  std::int64_t last = 0;
-  for (const DecayRange& range : decay) {
-    check<ShapeError>(last <= range.begin && range.begin <= range.end && range.end <= size, name,
-                      ": decay range [", range.begin, ", ", range.end,
-                      ") is out of order or beyond the ", size, " parameters");
-    last = range.end;
-  }
-}
 
 /// Calls f(begin, end, decay) for pieces of [begin, end) with one factor each, in order.
 template <class F>
@@ -43,22 +24,6 @@ void for_each_piece(std::int64_t begin, std::int64_t end, std::span<const DecayR
   }
   if (begin < end) f(begin, end, 0.0);
 }
-
-/// The constants of one step, in the precision of the parameters.
-template <class T>
-struct AdamFactors {
-  T gradient_scale, beta1, beta2, one_minus_beta1, one_minus_beta2, rate, root_correction, eps;
-
-  explicit AdamFactors(const AdamStep& step)
-      : gradient_scale(static_cast<T>(step.gradient_scale)),
-        beta1(static_cast<T>(step.beta1)),
-        beta2(static_cast<T>(step.beta2)),
-        one_minus_beta1(static_cast<T>(1 - step.beta1)),
-        one_minus_beta2(static_cast<T>(1 - step.beta2)),
-        rate(static_cast<T>(step.lr / (1 - std::pow(step.beta1, step.number)))),
-        root_correction(static_cast<T>(1 / std::sqrt(1 - std::pow(step.beta2, step.number)))),
-        eps(static_cast<T>(step.eps)) {}
-};
 
 /// `coupled` is added to the gradient times the parameter; `keep` multiplies the parameter.
 template <class T>

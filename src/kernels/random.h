@@ -5,7 +5,8 @@
 #include "tensor/stream.h"
 #include "tensor/view.h"
 
-// Element i depends on the key and i alone. f32 and f64, contiguous.
+// Element i depends on the key and i alone. f32 and f64, contiguous; a GPU takes bf16 and f16 as
+// well, which it computes in f32.
 namespace moiety::kernels {
 
 /// out[i] uniform in [low, high): low + (high - low) random_uniform(key, i).
@@ -20,12 +21,16 @@ void random_normal(const Stream& stream, RngKey key, double mean, double sd, con
 void dropout(const Stream& stream, RngKey key, std::uint64_t first, double p, const TensorView& x,
              const TensorView& out);
 
+// The bodies, one a device.
 namespace cpu {
-void random_uniform(const Stream& stream, RngKey key, double low, double high,
-                    const TensorView& out);
-void random_normal(const Stream& stream, RngKey key, double mean, double sd, const TensorView& out);
-void dropout(const Stream& stream, RngKey key, std::uint64_t first, double p, const TensorView& x,
-             const TensorView& out);
+decltype(kernels::random_uniform) random_uniform;
+decltype(kernels::random_normal) random_normal;
+decltype(kernels::dropout) dropout;
 }  // namespace cpu
+namespace cuda {
+decltype(kernels::random_uniform) random_uniform;
+decltype(kernels::random_normal) random_normal;
+decltype(kernels::dropout) dropout;
+}  // namespace cuda
 
 }  // namespace moiety::kernels

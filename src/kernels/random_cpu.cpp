@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
-#include <numbers>
 
 #include "kernels/cpu_loops.h"
 #include "kernels/cpu_philox.h"
+#include "kernels/portable_math.h"
 #include "kernels/random.h"
 
 namespace moiety::kernels::cpu {
@@ -32,7 +32,9 @@ void random_uniform(const Stream& stream, RngKey key, double low, double high,
       for_random_runs(
           key, 0, begin, end, [=](std::int64_t i, const std::uint32_t* words, std::int64_t count) {
             for (std::int64_t k = 0; k < count; ++k) {
-              to[i + k] = from + step * static_cast<T>(static_cast<std::int32_t>(words[k] >> 8));
+              // Fused by name: left to the compiler, the last bit would depend on its options.
+              to[i + k] =
+                  std::fma(step, static_cast<T>(static_cast<std::int32_t>(words[k] >> 8)), from);
             }
           });
     });
@@ -46,16 +48,14 @@ void random_normal(const Stream& stream, RngKey key, double mean, double sd,
     T* to = out.as<T>();
     parallel_for(stream, out.numel(), kGrain, [=](std::int64_t begin, std::int64_t end) {
       // Runs begin at even elements: chunks and blocks are even, and the stream starts at 0.
-      for_random_runs(
-          key, 0, begin, end, [=](std::int64_t i, const std::uint32_t* words, std::int64_t count) {
-            for (std::int64_t k = 0; k < count; k += 2) {
-              const double u = (static_cast<double>(words[k]) + 1.0) * 0x1p-32;  // in (0, 1]
-              const double angle = static_cast<double>(words[k + 1]) * (std::numbers::pi * 0x1p-31);
-              const double radius = sd * std::sqrt(-2.0 * std::log(u));
-              to[i + k] = static_cast<T>(mean + radius * std::cos(angle));
-              if (k + 1 < count) to[i + k + 1] = static_cast<T>(mean + radius * std::sin(angle));
-            }
-          });
+      for_random_runs(key, 0, begin, end,
+                      [=](std::int64_t i, const std::uint32_t* words, std::int64_t count) {
+                        for (std::int64_t k = 0; k < count; k += 2) {
+                          const auto pair = portable::normal_pair(words[k], words[k + 1], mean, sd);
+                          to[i + k] = static_cast<T>(pair.first);
+                          if (k + 1 < count) to[i + k + 1] = static_cast<T>(pair.second);
+                        }
+                      });
     });
   });
 }

@@ -5,7 +5,7 @@
 #include "tensor/view.h"
 
 // Reductions over the middle dimension of contiguous views [A, N, B], and over rows [N, C]. f32 and
-// f64. The order of summation depends on the shape alone.
+// f64, on a GPU bf16 and f16 as well. The order of summation depends on the shape alone.
 namespace moiety::kernels {
 
 /// out[a, b] = scale * sum over n of x[a, n, b]: x [A, N, B] -> out [A, B]. A = B = 1 sums all
@@ -39,20 +39,28 @@ void log_softmax(const Stream& stream, const TensorView& x, const TensorView& y)
 void log_softmax_grad(const Stream& stream, const TensorView& y, const TensorView& grad,
                       const TensorView& dx);
 
+// The bodies, one a device.
 namespace cpu {
-void sum(const Stream& stream, double scale, const TensorView& x, const TensorView& out);
-void max(const Stream& stream, const TensorView& x, const TensorView& out, const TensorView& index);
-void select(const Stream& stream, const TensorView& x, const TensorView& index,
-            const TensorView& out);
-void place(const Stream& stream, const TensorView& x, const TensorView& index,
-           const TensorView& out);
-void log_sum_exp(const Stream& stream, const TensorView& x, const TensorView& out);
-void softmax(const Stream& stream, const TensorView& x, const TensorView& y);
-void softmax_grad(const Stream& stream, const TensorView& y, const TensorView& grad,
-                  const TensorView& dx);
-void log_softmax(const Stream& stream, const TensorView& x, const TensorView& y);
-void log_softmax_grad(const Stream& stream, const TensorView& y, const TensorView& grad,
-                      const TensorView& dx);
+decltype(kernels::sum) sum;
+decltype(kernels::max) max;
+decltype(kernels::select) select;
+decltype(kernels::place) place;
+decltype(kernels::log_sum_exp) log_sum_exp;
+decltype(kernels::softmax) softmax;
+decltype(kernels::softmax_grad) softmax_grad;
+decltype(kernels::log_softmax) log_softmax;
+decltype(kernels::log_softmax_grad) log_softmax_grad;
 }  // namespace cpu
+namespace cuda {
+decltype(kernels::sum) sum;
+decltype(kernels::max) max;
+decltype(kernels::select) select;
+decltype(kernels::place) place;
+decltype(kernels::log_sum_exp) log_sum_exp;
+decltype(kernels::softmax) softmax;
+decltype(kernels::softmax_grad) softmax_grad;
+decltype(kernels::log_softmax) log_softmax;
+decltype(kernels::log_softmax_grad) log_softmax_grad;
+}  // namespace cuda
 
 }  // namespace moiety::kernels

@@ -45,21 +45,24 @@ void segment_softmax(const Stream& stream, const TensorView& x, const TensorView
 void segment_softmax_backward(const Stream& stream, const TensorView& y, const TensorView& grad,
                               const TensorView& ptr, const TensorView& dx);
 
+// The bodies, one a device.
 namespace cpu {
-void segment_sum(const Stream& stream, const TensorView& x, const TensorView& ptr,
-                 SegmentScale scale, const TensorView& out);
-void segment_broadcast(const Stream& stream, const TensorView& y, const TensorView& ptr,
-                       SegmentScale scale, const TensorView& out);
-void segment_max(const Stream& stream, const TensorView& x, const TensorView& ptr,
-                 const TensorView& out, const TensorView& row);
-void segment_pick(const Stream& stream, const TensorView& x, const TensorView& row,
-                  const TensorView& out);
-void segment_place(const Stream& stream, const TensorView& y, const TensorView& row,
-                   const TensorView& ptr, const TensorView& out);
-void segment_softmax(const Stream& stream, const TensorView& x, const TensorView& ptr,
-                     const TensorView& out);
-void segment_softmax_backward(const Stream& stream, const TensorView& y, const TensorView& grad,
-                              const TensorView& ptr, const TensorView& dx);
+decltype(kernels::segment_sum) segment_sum;
+decltype(kernels::segment_broadcast) segment_broadcast;
+decltype(kernels::segment_max) segment_max;
+decltype(kernels::segment_pick) segment_pick;
+decltype(kernels::segment_place) segment_place;
+decltype(kernels::segment_softmax) segment_softmax;
+decltype(kernels::segment_softmax_backward) segment_softmax_backward;
 }  // namespace cpu
+namespace cuda {
+decltype(kernels::segment_sum) segment_sum;
+decltype(kernels::segment_broadcast) segment_broadcast;
+decltype(kernels::segment_max) segment_max;
+decltype(kernels::segment_pick) segment_pick;
+decltype(kernels::segment_place) segment_place;
+decltype(kernels::segment_softmax) segment_softmax;
+decltype(kernels::segment_softmax_backward) segment_softmax_backward;
+}  // namespace cuda
 
 }  // namespace moiety::kernels

@@ -4,7 +4,7 @@
 namespace moiety::kernels {
 
 void insert(const Stream& stream, const TensorView& x, const TensorView& out) {
-  run_on<cpu::insert>(stream, x, out);
+  run_on<cpu::insert, cuda::insert>(stream, x, out);
 }
 
 }  // namespace moiety::kernels

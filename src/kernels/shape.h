@@ -10,8 +10,12 @@ namespace moiety::kernels {
 /// are joined.
 void insert(const Stream& stream, const TensorView& x, const TensorView& out);
 
+// The bodies, one a device.
 namespace cpu {
-void insert(const Stream& stream, const TensorView& x, const TensorView& out);
+decltype(kernels::insert) insert;
 }  // namespace cpu
+namespace cuda {
+decltype(kernels::insert) insert;
+}  // namespace cuda
 
 }  // namespace moiety::kernels

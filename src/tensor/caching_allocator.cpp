@@ -204,11 +204,14 @@ CachingAllocator::Block CachingAllocator::allocate(std::size_t bytes) {
     block = lane.allocate(size_class, *impl_->source);
   }
   block.lane = number;
+  impl_->source->handed_out(block.data, bytes);
   return block;
 }
 
 void CachingAllocator::deallocate(Block block) noexcept {
-  if (block.data != nullptr) impl_->lanes[static_cast<std::size_t>(block.lane)].deallocate(block);
+  if (block.data == nullptr) return;
+  impl_->source->taken_back(block.data);
+  impl_->lanes[static_cast<std::size_t>(block.lane)].deallocate(block);
 }
 
 void CachingAllocator::reserve(int count) {

@@ -15,6 +15,9 @@ class SlabSource {
   /// At least `bytes`, aligned to 64; throws moiety::Error when there is none.
   virtual void* take(std::size_t bytes) = 0;
   virtual void give_back(void* slab, std::size_t bytes) noexcept = 0;
+  /// A piece of a slab goes to a user, or comes back: for memory that is watched.
+  virtual void handed_out(void* /*piece*/, std::size_t /*bytes*/) noexcept {}
+  virtual void taken_back(void* /*piece*/) noexcept {}
 };
 
 struct AllocatorStats {

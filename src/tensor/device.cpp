@@ -20,6 +20,7 @@ class CpuDevice final : public Device {
   // The CPU runs each kernel before it returns, so one stream serves every role.
   const Stream& stream(StreamRole) const override { return stream_; }
   CachingAllocator& allocator() override { return allocator_; }
+  Device& host() override { return *this; }
   void copy_bytes(void* to, const void* from, std::size_t bytes, const Stream&) override {
     if (bytes > 0) std::memmove(to, from, bytes);
   }
@@ -34,6 +35,16 @@ class CpuDevice final : public Device {
   CachingAllocator allocator_;
   Stream stream_;
 };
+
+/// A GPU that is not there is the mistake of who asks for it; CUDA has not failed.
+std::unique_ptr<Device> make_gpu(int index, int threads) {
+  const CudaStatus status = cuda_status();
+  check<UserError>(status.count > 0, "device cuda: ", status.reason,
+                   "; use run.device = \"cpu\" or \"auto\"");
+  check<UserError>(index < status.count, "device cuda:", index,
+                   ": this machine's GPUs are cuda:0 to cuda:", status.count - 1);
+  return make_cuda_device(index, threads);
+}
 
 }  // namespace
 
@@ -50,7 +61,7 @@ std::unique_ptr<Device> make_cpu_device(int threads) {
 #ifndef MOIETY_HAS_CUDA
 CudaStatus cuda_status() { return {0, "this build has no CUDA backend (MOIETY_CUDA=OFF)"}; }
 
-std::unique_ptr<Device> make_cuda_device(int) {
+std::unique_ptr<Device> make_cuda_device(int, int) {
   throw CudaError("device cuda: " + cuda_status().reason);
 }
 #endif
@@ -58,12 +69,12 @@ std::unique_ptr<Device> make_cuda_device(int) {
 std::unique_ptr<Device> make_device(const std::string& name, int threads) {
   if (name == "cpu") return make_cpu_device(threads);
   if (name == "auto") return make_cpu_device(threads);
-  if (name == "cuda") return make_cuda_device(0);
+  if (name == "cuda") return make_gpu(0, threads);
   if (name.starts_with("cuda:")) {
     int index = -1;
     const auto* end = name.data() + name.size();
     const auto [stop, error] = std::from_chars(name.data() + 5, end, index);
-    if (error == std::errc() && stop == end && index >= 0) return make_cuda_device(index);
+    if (error == std::errc() && stop == end && index >= 0) return make_gpu(index, threads);
   }
   throw UserError("unknown device '" + name + "': use auto, cpu, cuda or cuda:N");
 }

@@ -27,15 +27,23 @@ class Device {
   /// "cpu", "cuda:0".
   std::string name() const;
 
+  /// Whether f32 products may round their operands to tf32, which tensor cores multiply several
+  /// times faster. Off unless asked for; a CPU has no such products.
+  bool fast_products() const { return fast_products_; }
+  void set_fast_products(bool fast) { fast_products_ = fast; }
+
   virtual const Stream& stream(StreamRole role = StreamRole::compute) const = 0;
   virtual CachingAllocator& allocator() = 0;
+  /// The CPU on which data for this device are made: a CPU device itself.
+  virtual Device& host() = 0;
 
   /// Copies bytes between two places of which at least one is on this device (the other may be host
   /// memory). Ordered on the stream; returns when done if one of them is pageable host memory, else
   /// both must live until the stream has passed.
   virtual void copy_bytes(void* to, const void* from, std::size_t bytes, const Stream& stream) = 0;
   virtual void fill_zero(void* to, std::size_t bytes, const Stream& stream) = 0;
-  /// Returns when all work queued on the stream is done.
+  /// Returns when all work queued on the stream is done. Throws what a kernel found wrong with its
+  /// input: indices on a GPU are checked there, without waiting.
   virtual void synchronize(const Stream& stream) = 0;
   /// Work queued on `later` from now on starts after all that is queued on `earlier` now. Blocks of
   /// the allocator belong to the compute stream: before another stream touches one, let it wait for
@@ -48,6 +56,7 @@ class Device {
  private:
   DeviceKind kind_;
   int index_;
+  bool fast_products_ = false;
 };
 
 /// The CPU with a pool of `threads` threads; 0 means one per core that this process may use.
@@ -63,11 +72,12 @@ struct CudaStatus {
 };
 CudaStatus cuda_status();
 
-/// GPU number `index`. Throws CudaError saying why where there is none.
-std::unique_ptr<Device> make_cuda_device(int index = 0);
+/// GPU number `index`, with `host_threads` threads on its host (0: one a core). Throws CudaError
+/// saying why where there is none.
+std::unique_ptr<Device> make_cuda_device(int index = 0, int host_threads = 0);
 
 /// "auto" (the CPU: a GPU is used only when asked for), "cpu", "cuda" or "cuda:N". Throws UserError
-/// for another name, and CudaError where CUDA is asked for in vain.
+/// for another name and for a GPU that is not there.
 std::unique_ptr<Device> make_device(const std::string& name, int threads = 0);
 
 }  // namespace moiety

@@ -60,4 +60,14 @@ Adjacency make_adjacency(std::span<const std::int32_t> src, std::span<const std:
           /*checked=*/true};
 }
 
+GraphBatch to_device(const GraphBatch& batch, Device& device) {
+  const auto moved = [&device](const Tensor& t) { return t.defined() ? t.to(device) : t; };
+  GraphBatch out = batch;
+  for (Tensor* tensor : {&out.x, &out.adj.row_ptr, &out.adj.src, &out.adj.dst, &out.adj.out_ptr,
+                         &out.adj.out_edge, &out.edge_attr, &out.graph_ptr, &out.y, &out.index}) {
+    *tensor = moved(*tensor);
+  }
+  return out;
+}
+
 }  // namespace moiety

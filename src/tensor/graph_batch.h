@@ -46,4 +46,7 @@ struct GraphBatch {
   std::int64_t graphs() const { return graph_ptr.numel() - 1; }
 };
 
+/// The batch on another device; itself when it is there already.
+GraphBatch to_device(const GraphBatch& batch, Device& device);
+
 }  // namespace moiety

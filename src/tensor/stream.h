@@ -32,13 +32,20 @@ class Stream {
   void* native_;
 };
 
+/// Whether this build has CUDA bodies to dispatch to.
+#if defined(MOIETY_HAS_CUDA)
+inline constexpr bool kHasCuda = true;
+#else
+inline constexpr bool kHasCuda = false;
+#endif
+
 /// Dispatch in one line: run_on<cpu::f, cuda::f>(stream, args...) calls the implementation that
 /// belongs to the stream's device. A family without a CUDA body names cpu::f alone and throws
 /// CudaError on a CUDA stream.
 template <auto kCpu, auto... kCuda, class... Args>
 void run_on(const Stream& stream, Args&&... args) {
   if (!stream.is_cuda()) return kCpu(stream, std::forward<Args>(args)...);
-  if constexpr (sizeof...(kCuda) == 1) {
+  if constexpr (kHasCuda && sizeof...(kCuda) == 1) {
     return (kCuda(stream, std::forward<Args>(args)...), ...);
   } else {
     throw CudaError("this operation has no CUDA kernel in this build; use run.device = \"cpu\"");

@@ -164,7 +164,7 @@ void Tensor::copy_from(const Tensor& source) const {
   if (from.contiguous()) {
     device().copy_bytes(raw_data(), from.raw_data(), bytes(), device().stream());
   } else {
-    check(!device().is_cuda(), "strided copies on CUDA go through kernels::copy");
+    check(!device().is_cuda(), "strided copies on a GPU go through kernels::copy");
     visit_any(dtype_, [&]<class T>() { gather(from.view(), static_cast<T*>(raw_data())); });
   }
 }
@@ -175,9 +175,19 @@ void Tensor::fill_zero() const {
 }
 
 void Tensor::copy_to_host(void* to) const {
-  const Tensor source = contiguous_copy();
-  source.device().copy_bytes(to, source.raw_data(), source.bytes(), source.device().stream());
-  source.device().synchronize(source.device().stream());
+  if (numel() == 0) return;
+  const bool in_order = contiguous();
+  std::int64_t span = 1;  // elements from the first to the last
+  for (int d = 0; d < ndim(); ++d) span += (shape_[d] - 1) * strides_[d];
+  std::vector<std::byte> staging(in_order ? 0 : static_cast<std::size_t>(span) * size_of(dtype_));
+  Device& owner = device();
+  owner.copy_bytes(in_order ? to : staging.data(), raw_data(), in_order ? bytes() : staging.size(),
+                   owner.stream());
+  owner.synchronize(owner.stream());
+  if (in_order) return;
+  TensorView on_host = view();
+  on_host.data = staging.data();
+  visit_any(dtype_, [&]<class T>() { gather(on_host, static_cast<T*>(to)); });
 }
 
 double Tensor::item() const {

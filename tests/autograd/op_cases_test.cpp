@@ -44,5 +44,36 @@ std::string case_name(const ::testing::TestParamInfo<OpCase>& c) { return c.para
 
 INSTANTIATE_TEST_SUITE_P(All, Operation, ::testing::ValuesIn(all_op_cases()), case_name);
 
+/// On the first GPU, or the emulated one; without either there is nothing to instantiate.
+class OperationOnGpu : public ::testing::TestWithParam<OpCase> {
+ protected:
+  std::unique_ptr<Device> device_ = make_cuda_device(0, 1);
+};
+
+TEST_P(OperationOnGpu, MatchesReferenceInF64) {
+  EXPECT_EQ(check_against_reference(GetParam(), DType::f64, *device_), "");
+}
+
+TEST_P(OperationOnGpu, MatchesReferenceInF32) {
+  EXPECT_EQ(check_against_reference(GetParam(), DType::f32, *device_), "");
+}
+
+TEST_P(OperationOnGpu, GradientsMatchDifferences) {
+  EXPECT_EQ(check_gradients(GetParam(), *device_), "");
+}
+
+TEST_P(OperationOnGpu, TakesStridedInputs) {
+  EXPECT_EQ(check_strided_inputs(GetParam(), *device_), "");
+}
+
+TEST_P(OperationOnGpu, SameBitsEveryTime) { EXPECT_EQ(check_repeats(GetParam(), *device_), ""); }
+
+std::vector<OpCase> gpu_cases() {
+  return cuda_status().count > 0 ? all_op_cases() : std::vector<OpCase>{};
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OperationOnGpu, ::testing::ValuesIn(gpu_cases()), case_name);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(OperationOnGpu);
+
 }  // namespace
 }  // namespace moiety::testing

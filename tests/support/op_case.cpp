@@ -7,6 +7,7 @@
 #include "autograd/engine.h"
 #include "autograd/grad_mode.h"
 #include "autograd/gradcheck.h"
+#include "kernels/elementwise.h"
 #include "tensor/rng.h"
 
 namespace moiety::testing {
@@ -27,7 +28,9 @@ std::int64_t elements(const Variables& variables) {
 /// The same elements with the last two dimensions swapped in memory.
 Variable strided(const Variable& v) {
   if (v.ndim() < 2) return v;
-  const Tensor swapped = v.data().transpose(-1, -2).clone();
+  const Tensor turned = v.data().transpose(-1, -2);
+  const Tensor swapped = Tensor::empty(turned.shape(), turned.dtype(), turned.device());
+  kernels::copy(turned.device().stream(), turned, swapped);
   return Variable(swapped.transpose(-1, -2), v.requires_grad());
 }
 
@@ -109,29 +112,37 @@ std::string check_strided_inputs(const OpCase& c, Device& device) {
   return run(swapped) == run(inputs) ? "" : "strided inputs give other results";
 }
 
-std::string check_thread_invariance(const OpCase& c) {
-  std::vector<std::vector<double>> first;
-  for (int threads : {1, 3}) {
-    const auto device = make_cpu_device(threads);
-    const Variables inputs = make_inputs(c, DType::f32, *device, true);
-    std::vector<std::vector<double>> results;
-    const Variables outputs = c.run(inputs);
-    for (const Variable& v : outputs) results.push_back(values_of(v.data()));
-    if (c.differentiable) {
-      Variables directions;
-      for (const Variable& v : outputs) directions.push_back(v.detach());
-      for (const Variable& g :
-           autograd::grad(outputs, inputs, directions, {.allow_unused = true})) {
-        results.push_back(g.defined() ? values_of(g.data()) : std::vector<double>{});
-      }
-    }
-    if (threads == 1) {
-      first = results;
-    } else if (results != first) {
-      return "1 and 3 threads give different bits";
-    }
+namespace {
+
+/// Outputs and gradients in f32, with the outputs as their own gradients.
+std::vector<std::vector<double>> results_in_f32(const OpCase& c, Device& device) {
+  const Variables inputs = make_inputs(c, DType::f32, device, true);
+  const Variables outputs = c.run(inputs);
+  std::vector<std::vector<double>> results;
+  for (const Variable& v : outputs) results.push_back(values_of(v.data()));
+  if (!c.differentiable) return results;
+  Variables directions;
+  for (const Variable& v : outputs) directions.push_back(v.detach());
+  for (const Variable& g : autograd::grad(outputs, inputs, directions, {.allow_unused = true})) {
+    results.push_back(g.defined() ? values_of(g.data()) : std::vector<double>{});
   }
-  return "";
+  return results;
+}
+
+}  // namespace
+
+std::string check_thread_invariance(const OpCase& c) {
+  const auto one = make_cpu_device(1);
+  const auto three = make_cpu_device(3);
+  return results_in_f32(c, *one) == results_in_f32(c, *three)
+             ? ""
+             : "1 and 3 threads give different bits";
+}
+
+std::string check_repeats(const OpCase& c, Device& device) {
+  return results_in_f32(c, device) == results_in_f32(c, device)
+             ? ""
+             : "a second run gives different bits";
 }
 
 }  // namespace moiety::testing

@@ -38,6 +38,8 @@ std::string check_against_reference(const OpCase& c, DType dtype, Device& device
 /// Gradients are compared with differences for small cases only; large ones are there for the rest.
 std::string check_gradients(const OpCase& c, Device& device);
 std::string check_thread_invariance(const OpCase& c);
+/// Two runs on a device give the same bits.
+std::string check_repeats(const OpCase& c, Device& device);
 /// Inputs and output gradients that are transposed views give what contiguous ones give.
 std::string check_strided_inputs(const OpCase& c, Device& device);
 

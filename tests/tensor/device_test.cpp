@@ -53,7 +53,7 @@ TEST(Device, CudaInVainSaysWhy) {
   try {
     make_device(missing);
     FAIL() << missing << " exists";
-  } catch (const CudaError& error) {
+  } catch (const UserError& error) {
     EXPECT_NE(std::string(error.what()).find("device cuda"), std::string::npos) << error.what();
     EXPECT_NE(std::string(error.what()).find(status.reason), std::string::npos) << error.what();
   }

@@ -191,7 +191,7 @@ GcnWeights gcn_weights(const Adjacency& adj, const Variable& edge_weight, DType 
   const Variable degree = affine(segment_sum(weight, adj.row_ptr), 1.0, 1.0);
   const Variable scale = pow(degree, -0.5);
   const Variable at_source = gather(scale, adj.src, adj.out_ptr, adj.out_edge);
-  const Variable at_destination = segment_broadcast(scale, adj.row_ptr);
+  const Variable at_destination = segment_broadcast(scale, adj.row_ptr, adj.edges());
   return {reshape(mul(weight, mul(at_source, at_destination)), {adj.edges()}),
           reshape(pow(degree, -1.0), {adj.nodes()})};
 }

@@ -116,12 +116,11 @@ Variable segment_softmax(const Variable& x, const Tensor& ptr) {
                 });
 }
 
-Variable segment_broadcast(const Variable& y, const Tensor& ptr) {
+Variable segment_broadcast(const Variable& y, const Tensor& ptr, std::int64_t rows) {
   check_rows("segment_broadcast", y);
   check_same_device({&y.data(), &ptr});
   check<ShapeError>(ptr.numel() == y.size(0) + 1, "segment_broadcast: y has ", y.size(0),
                     " rows, and ptr ", ptr.numel(), " entries instead of ", y.size(0) + 1);
-  const std::int64_t rows = ptr.slice(0, y.size(0), y.size(0) + 1).to_vector<std::int32_t>()[0];
   kernels::check_ptr(ptr.device().stream(), ptr, rows, "segment_broadcast", "ptr");
   return broadcast(y, ptr, rows, SegmentScale::none);
 }

@@ -13,7 +13,8 @@ Variable segment_mean(const Variable& x, const Tensor& ptr);
 Variable segment_max(const Variable& x, const Tensor& ptr);
 /// Softmax over the rows of each segment, for each column: x [N, C] -> [N, C].
 Variable segment_softmax(const Variable& x, const Tensor& ptr);
-/// The adjoint of segment_sum: y [M, C] -> [N, C], row n a copy of its segment's row.
-Variable segment_broadcast(const Variable& y, const Tensor& ptr);
+/// The adjoint of segment_sum: y [M, C] -> [rows, C], row n a copy of its segment's row. `rows` is
+/// the last entry of ptr, which may lie on a GPU.
+Variable segment_broadcast(const Variable& y, const Tensor& ptr, std::int64_t rows);
 
 }  // namespace moiety::ops

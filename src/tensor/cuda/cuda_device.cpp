@@ -55,7 +55,9 @@ CudaStatus cuda_status() {
   return {0, reason_of(status)};
 }
 
-std::unique_ptr<Device> make_cuda_device(int index) { return std::make_unique<CudaDevice>(index); }
+std::unique_ptr<Device> make_cuda_device(int index, int host_threads) {
+  return std::make_unique<CudaDevice>(index, host_threads);
+}
 
 CudaStreamHandle::CudaStreamHandle(int device_index) : device_index_(device_index) {
   use_device(device_index);
@@ -67,12 +69,15 @@ CudaStreamHandle::~CudaStreamHandle() {
   cudaStreamDestroy(stream_);
 }
 
-CudaDevice::CudaDevice(int index)
+CudaDevice::CudaDevice(int index, int host_threads)
     : Device(DeviceKind::cuda, checked_index(index)),
+      host_(make_cpu_device(host_threads)),
       handles_{CudaStreamHandle(index), CudaStreamHandle(index), CudaStreamHandle(index)},
       streams_{Stream(*this, nullptr, handles_[0].get()), Stream(*this, nullptr, handles_[1].get()),
                Stream(*this, nullptr, handles_[2].get())},
-      allocator_(make_cuda_slab_source(index)) {}
+      allocator_(make_cuda_slab_source(index)) {
+  faults_.emplace(*this);
+}
 
 const Stream& CudaDevice::stream(StreamRole role) const {
   return streams_[static_cast<std::size_t>(role)];
@@ -94,6 +99,7 @@ void CudaDevice::fill_zero(void* to, std::size_t bytes, const Stream& stream) {
 void CudaDevice::synchronize(const Stream& stream) {
   use_device(index());
   cuda_check(cudaStreamSynchronize(native(stream)));
+  faults_->raise();
 }
 
 void CudaDevice::wait(const Stream& later, const Stream& earlier) {

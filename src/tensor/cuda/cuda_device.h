@@ -4,7 +4,9 @@
 #include <cuda_runtime_api.h>
 
 #include <array>
+#include <optional>
 
+#include "tensor/cuda/kernel_faults.h"
 #include "tensor/device.h"
 
 namespace moiety {
@@ -31,20 +33,31 @@ class CudaStreamHandle {
 /// streams follow the rule of Device::wait().
 class CudaDevice final : public Device {
  public:
-  /// Throws CudaError where there is no GPU of that number, saying why.
-  explicit CudaDevice(int index);
+  /// With `host_threads` threads on its host (0: one a core). Throws CudaError where there is no
+  /// GPU of that number, saying why.
+  explicit CudaDevice(int index, int host_threads = 0);
 
   const Stream& stream(StreamRole role) const override;
   CachingAllocator& allocator() override { return allocator_; }
+  Device& host() override { return *host_; }
   void copy_bytes(void* to, const void* from, std::size_t bytes, const Stream& stream) override;
   void fill_zero(void* to, std::size_t bytes, const Stream& stream) override;
   void synchronize(const Stream& stream) override;
   void wait(const Stream& later, const Stream& earlier) override;
 
+  /// What kernels found wrong; synchronize() throws it.
+  KernelFaults& faults() { return *faults_; }
+
+  /// What the product kernels keep for this GPU: their library's handle, workspace and plans.
+  std::shared_ptr<void>& gemm_state() { return gemm_state_; }
+
  private:
+  std::unique_ptr<Device> host_;
   std::array<CudaStreamHandle, 3> handles_;
   std::array<Stream, 3> streams_;
   CachingAllocator allocator_;
+  std::optional<KernelFaults> faults_;  // made once the rest of the device is there
+  std::shared_ptr<void> gemm_state_;    // goes first: its workspace is the allocator's
 };
 
 }  // namespace moiety

@@ -5,6 +5,10 @@
 
 #include "tensor/cuda/check.h"
 
+#if defined(MOIETY_SIMT_EMULATED)
+#include <simt/emulator.h>
+#endif
+
 namespace moiety {
 namespace {
 
@@ -29,6 +33,14 @@ class CudaSlabSource final : public SlabSource {
     cudaFree(slab);
     held_ -= bytes;
   }
+
+#if defined(MOIETY_SIMT_EMULATED)
+  // The emulator then knows where each tensor ends, and which are not written yet.
+  void handed_out(void* piece, std::size_t bytes) noexcept override {
+    simt::note_block(piece, bytes);
+  }
+  void taken_back(void* piece) noexcept override { simt::forget_block(piece); }
+#endif
 
  private:
   [[noreturn]] void refuse(std::size_t bytes) const {

@@ -34,7 +34,7 @@ TEST_F(BadInput, SegmentsMustAscendFromZeroToTheNumberOfRows) {
   EXPECT_TRUE(says(sum({0, 3, 4}), {"segment_sum: ptr[2] is 4", "rows, 5"}));
   EXPECT_TRUE(says(sum({}), {"[M+1]"}));
   EXPECT_TRUE(says(error_text<ShapeError>([&] {
-                     ops::segment_broadcast(x, index({0, 1, 2}));
+                     ops::segment_broadcast(x, index({0, 1, 2}), 2);
                    }),
                    {"segment_broadcast", "5 rows", "3 entries"}));
   EXPECT_TRUE(says(error_text<ShapeError>([&] {

@@ -81,7 +81,7 @@ OpCase broadcast_case(const std::string& shape_name, const Segments& ptr, std::i
   c.name = concat("segment_broadcast_", shape_name, "_c", channels);
   c.inputs = {{static_cast<std::int64_t>(ptr.size()) - 1, channels}};
   c.run = [ptr](const Variables& in) -> Variables {
-    return {ops::segment_broadcast(in[0], index_tensor(ptr, in[0].device()))};
+    return {ops::segment_broadcast(in[0], index_tensor(ptr, in[0].device()), ptr.back())};
   };
   c.reference = [ptr, channels](const std::vector<Column>& in) -> std::vector<Column> {
     Column out;

@@ -19,7 +19,7 @@ namespace {
 std::string message_of(const std::function<void()>& action) {
   try {
     action();
-  } catch (const CudaError& error) {
+  } catch (const Error& error) {
     return error.what();
   }
   return "no error";

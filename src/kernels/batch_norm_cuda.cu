@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <initializer_list>
+
+#include "kernels/cuda/element.cuh"
+#include "kernels/cuda/reduce_middle.cuh"
+#include "kernels/norm.h"
+
+namespace moiety::kernels::cuda {
+namespace {
+
+void check_rows(const TensorView& x, const TensorView& other) {
+  MOIETY_CHECK(x.ndim() == 2 && x.shape == other.shape && x.contiguous() && other.contiguous(),
+               "batch_norm: ", x.shape, " and ", other.shape);
+}
+
+void check_columns(const TensorView& x, std::initializer_list<const TensorView*> vectors) {
+  for (const TensorView* v : vectors) {
+    MOIETY_CHECK(v->shape == Shape({x.shape[1]}) && v->contiguous(), "batch_norm: ", v->shape,
+                 " for ", x.shape);
+  }
+}
+
+template <class F>
+__device__ F inverse_sd(F var, double eps) {
+  return F{1} / std::sqrt(var + static_cast<F>(eps));
+}
+
+/// ColumnNorm with pointers.
+template <class T>
+struct Norm {
+  const T* mean;
+  const T* var;
+  const T* weight;
+  double eps;
+};
+
+/// Rows of a thread that are on their way from memory at once.
+constexpr int kAtOnce = 4;
+
+/// x, out [N, C]: a thread takes kCount columns and walks down them.
+template <class T, int kCount>
+__global__ void __launch_bounds__(kTileThreads, 1)
+    batch_norm_kernel(const Norm<T> norm, const Tiles tiles, const T* __restrict__ x,
+                      const T* __restrict__ bias, T* __restrict__ out) {
+  if (!tiles.inside()) return;
+  const std::int64_t columns = tiles.columns * kCount;
+  const std::int64_t c = tiles.b() * kCount;
+  Pack<T, kCount> mean;
+  Pack<T, kCount> scale;
+  Pack<T, kCount> var;
+  Pack<T, kCount> shift;
+  mean.load(norm.mean + c);
+  scale.load(norm.weight + c);
+  var.load(norm.var + c);
+  shift.load(bias + c);
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) scale.v[i] *= inverse_sd(var.v[i], norm.eps);
+  const std::int64_t step = tiles.row_step();
+  const std::int64_t end = tiles.end_row();
+  for (std::int64_t n = tiles.first_row(); n < end; n += kAtOnce * step) {
+    Pack<T, kCount> value[kAtOnce];
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) {
+      if (n + k * step >= end) continue;
+      value[k].load(x + (n + k * step) * columns + c);
+    }
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) {
+      if (n + k * step >= end) continue;
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) {
+        value[k].v[i] = (value[k].v[i] - mean.v[i]) * scale.v[i] + shift.v[i];
+      }
+      value[k].store(out + (n + k * step) * columns + c);
+    }
+  }
+}
+
+/// The gradients of bias and weight; the sums of grad and of grad * (x - mean) are kept, unrounded,
+/// for the gradient of x: sums [2, C].
+template <class T, int kCount>
+struct GradientSums : SumReducer<Compute<T>, 2 * kCount> {
+  using F = Compute<T>;
+  using Base = SumReducer<F, 2 * kCount>;
+  struct Running : Base::Running {
+    Pack<T, kCount> mean;
+  };
+  Norm<T> norm;
+  const T* grad;
+  const T* x;
+  std::int64_t columns;
+  T* dweight;
+  T* dbias;
+  F* sums;
+
+  __device__ Running begin(std::int64_t b) const {
+    Running running{};
+    running.mean.load(norm.mean + b * kCount);
+    return running;
+  }
+  __device__ void take(Running& running, std::int64_t u, std::int64_t) const {
+    Pack<T, kCount> g;
+    Pack<T, kCount> value;
+    g.load(grad + u * kCount);
+    value.load(x + u * kCount);
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      running.run[i] += g.v[i];
+      running.run[kCount + i] += g.v[i] * (value.v[i] - running.mean.v[i]);
+    }
+  }
+  __device__ void finish(const typename Base::Value& total, std::int64_t o) const {
+    const std::int64_t c = o * kCount;
+    Pack<T, kCount> b;
+    Pack<T, kCount> w;
+    w.load(norm.var + c);
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      b.v[i] = static_cast<F>(total.v[i]);
+      w.v[i] =
+          static_cast<F>(total.v[kCount + i] * inverse_sd(static_cast<double>(w.v[i]), norm.eps));
+      sums[c + i] = b.v[i];
+      sums[columns + c + i] = w.v[i];
+    }
+    b.store(dbias + c);
+    w.store(dweight + c);
+  }
+};
+
+/// dx = scale * (grad - shift - (x - mean) * slope), the latter two through the statistics.
+template <class T, int kCount>
+__global__ void __launch_bounds__(kTileThreads, 1)
+    batch_norm_grad_kernel(const Norm<T> norm, const Tiles tiles, double per_row,
+                           const Compute<T>* __restrict__ sums, const T* __restrict__ grad,
+                           const T* __restrict__ x, T* __restrict__ dx) {
+  using F = Compute<T>;
+  if (!tiles.inside()) return;
+  const std::int64_t columns = tiles.columns * kCount;
+  const std::int64_t c = tiles.b() * kCount;
+  Pack<T, kCount> mean;
+  Pack<T, kCount> scale;
+  Pack<T, kCount> slope;
+  F shift[kCount];
+  mean.load(norm.mean + c);
+  scale.load(norm.weight + c);
+  slope.load(norm.var + c);
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    const F r = inverse_sd(slope.v[i], norm.eps);
+    scale.v[i] *= r;
+    shift[i] = sums[c + i] * static_cast<F>(per_row);
+    slope.v[i] = sums[columns + c + i] * r * static_cast<F>(per_row);
+  }
+  const std::int64_t step = tiles.row_step();
+  const std::int64_t end = tiles.end_row();
+  for (std::int64_t n = tiles.first_row(); n < end; n += kAtOnce * step) {
+    Pack<T, kCount> g[kAtOnce];
+    Pack<T, kCount> value[kAtOnce];
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) {
+      if (n + k * step >= end) continue;
+      g[k].load(grad + (n + k * step) * columns + c);
+      value[k].load(x + (n + k * step) * columns + c);
+    }
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) {
+      if (n + k * step >= end) continue;
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) {
+        g[k].v[i] = scale.v[i] * (g[k].v[i] - shift[i] - (value[k].v[i] - mean.v[i]) * slope.v[i]);
+      }
+      g[k].store(dx + (n + k * step) * columns + c);
+    }
+  }
+}
+
+template <class T>
+Norm<T> norm_of(const ColumnNorm& norm) {
+  return {norm.mean.as<T>(), norm.var.as<T>(), norm.weight.as<T>(), norm.eps};
+}
+
+}  // namespace
+
+void batch_norm(const Stream& stream, const ColumnNorm& norm, const TensorView& x,
+                const TensorView& bias, const TensorView& out) {
+  check_rows(x, out);
+  check_columns(x, {&norm.mean, &norm.var, &norm.weight, &bias});
+  const std::int64_t columns = x.shape[1];
+  visit_floating(x.dtype, [&]<class T>() {
+    const Norm<T> by = norm_of<T>(norm);
+    const T* from = x.as<T>();
+    const T* b = bias.as<T>();
+    T* to = out.as<T>();
+    visit_width<T>(
+        columns,
+        [&]<int kCount>() {
+          const Tiles tiles = chunked_tiles(1, x.shape[0], columns / kCount, kCount * sizeof(T));
+          launch(batch_norm_kernel<T, kCount>, tiles.threads(), stream, by, tiles, from, b, to);
+        },
+        by.mean, by.var, by.weight, from, b, to);
+  });
+}
+
+void batch_norm_grad(const Stream& stream, const ColumnNorm& norm, bool statistics_of_x,
+                     const TensorView& grad, const TensorView& x, const NormGrads& out) {
+  check_rows(x, grad);
+  check_rows(x, out.x);
+  check_columns(x, {&norm.mean, &norm.var, &norm.weight, &out.weight, &out.bias});
+  const std::int64_t rows = x.shape[0];
+  const std::int64_t columns = x.shape[1];
+  const double per_row = statistics_of_x ? 1 / static_cast<double>(rows) : 0.0;
+  visit_floating(x.dtype, [&]<class T>() {
+    const Norm<T> by = norm_of<T>(norm);
+    const T* g = grad.as<T>();
+    const T* from = x.as<T>();
+    T* dx = out.x.as<T>();
+    T* dweight = out.weight.as<T>();
+    T* dbias = out.bias.as<T>();
+    const Storage storage(stream.device(),
+                          static_cast<std::size_t>(2 * columns) * sizeof(Compute<T>));
+    auto* sums = reinterpret_cast<Compute<T>*>(storage.data());
+    visit_width<T>(
+        columns,
+        [&]<int kCount>() {
+          const std::int64_t bytes = kCount * sizeof(T);
+          const GradientSums<T, kCount> reducer{{}, by, g, from, columns, dweight, dbias, sums};
+          reduce_middle(stream, reducer, 1, rows, columns / kCount, bytes);
+          const Tiles tiles = chunked_tiles(1, rows, columns / kCount, bytes);
+          launch(batch_norm_grad_kernel<T, kCount>, tiles.threads(), stream, by, tiles, per_row,
+                 sums, g, from, dx);
+        },
+        by.mean, by.var, by.weight, g, from, dx, dweight, dbias);
+  });
+}
+
+}  // namespace moiety::kernels::cuda

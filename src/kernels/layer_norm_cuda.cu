@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "kernels/cuda/reduce_middle.cuh"
+#include "kernels/cuda/row_packs.cuh"
+#include "kernels/norm.h"
+
+namespace moiety::kernels::cuda {
+namespace {
+
+void check_rows(const TensorView& x, const TensorView& other) {
+  MOIETY_CHECK(x.ndim() == 2 && x.shape == other.shape && x.contiguous() && other.contiguous(),
+               "layer_norm: ", x.shape, " and ", other.shape);
+}
+
+void check_vector(const TensorView& v, std::int64_t n) {
+  MOIETY_CHECK(v.shape == Shape({n}) && v.contiguous(), "layer_norm: ", v.shape, " for ", n);
+}
+
+/// x, out [rows, columns]; weight, bias [columns]; mean, rstd [rows].
+template <class T, int kCount, int kPacks>
+__global__ void __launch_bounds__(kRowBlock, 1)
+    layer_norm_kernel(double eps, std::int64_t rows, std::int64_t columns, const T* __restrict__ x,
+                      const T* __restrict__ weight, const T* __restrict__ bias, T* __restrict__ out,
+                      T* __restrict__ mean, T* __restrict__ rstd) {
+  using F = Compute<T>;
+  using Sum = typename RowTeam<T, kCount, kPacks>::Sum;
+  const RowTeam<T, kCount, kPacks> team(rows, columns);
+  const RowPacks<T, kCount, kPacks> in(team, x, team.row(), 0);
+  Sum total = 0;
+#pragma unroll
+  for (int p = 0; p < team.packs(); ++p) {
+    const auto pack = in.get(team, p);
+    F part = 0;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) part += pack.v[i];
+    total += part;
+  }
+  const Sum width = static_cast<Sum>(columns);
+  const F m = static_cast<F>(team.reduce(total, cuda::Sum{}) / width);
+  Sum squares = 0;
+#pragma unroll
+  for (int p = 0; p < team.packs(); ++p) {
+    const auto pack = in.get(team, p);
+    F part = 0;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) part += (pack.v[i] - m) * (pack.v[i] - m);
+    squares += team.has(p) ? part : F{0};
+  }
+  const Sum var = team.reduce(squares, cuda::Sum{}) / width;
+  const F scale = static_cast<F>(1 / std::sqrt(var + static_cast<Sum>(eps)));
+#pragma unroll
+  for (int p = 0; p < team.packs(); ++p) {
+    if (!team.has(p)) continue;
+    auto pack = in.get(team, p);
+    Pack<T, kCount> w;
+    Pack<T, kCount> b;
+    w.load(weight + team.column(p));
+    b.load(bias + team.column(p));
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) pack.v[i] = (pack.v[i] - m) * scale * w.v[i] + b.v[i];
+    pack.store(out + team.place(p));
+  }
+  if (team.row() < rows && threadIdx.x == 0) {
+    mean[team.row()] = narrow<T>(m);
+    rstd[team.row()] = narrow<T>(scale);
+  }
+}
+
+/// The gradient of x; shapes as above.
+template <class T, int kCount, int kPacks>
+__global__ void __launch_bounds__(kRowBlock, 1)
+    layer_norm_grad_kernel(std::int64_t rows, std::int64_t columns, const T* __restrict__ grad,
+                           const T* __restrict__ x, const T* __restrict__ weight,
+                           const T* __restrict__ mean, const T* __restrict__ rstd,
+                           T* __restrict__ dx) {
+  using F = Compute<T>;
+  using Sum = typename RowTeam<T, kCount, kPacks>::Sum;
+  const RowTeam<T, kCount, kPacks> team(rows, columns);
+  const RowPacks<T, kCount, kPacks> in(team, x, team.row(), 0);
+  const RowPacks<T, kCount, kPacks> flow(team, grad, team.row(), 0);
+  const RowPacks<T, kCount, kPacks> weights(team, weight, 0, 0);
+  const F m = team.row() < rows ? widen(mean[team.row()]) : F{0};
+  const F r = team.row() < rows ? widen(rstd[team.row()]) : F{0};
+  Sum total = 0;
+  Sum moment = 0;
+#pragma unroll
+  for (int p = 0; p < team.packs(); ++p) {
+    const auto value = in.get(team, p);
+    const auto g = flow.get(team, p);
+    const auto w = weights.get(team, p);
+    F part = 0;
+    F part_moment = 0;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      const F weighted = g.v[i] * w.v[i];
+      part += weighted;
+      part_moment += weighted * (value.v[i] - m);
+    }
+    total += part;
+    moment += part_moment;
+  }
+  const Sum width = static_cast<Sum>(columns);
+  const F shift = static_cast<F>(team.reduce(total, cuda::Sum{}) / width);
+  const F slope = static_cast<F>(team.reduce(moment, cuda::Sum{}) / width) * r * r;
+#pragma unroll
+  for (int p = 0; p < team.packs(); ++p) {
+    const auto value = in.get(team, p);
+    auto g = flow.get(team, p);
+    const auto w = weights.get(team, p);
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      g.v[i] = r * (g.v[i] * w.v[i] - shift - (value.v[i] - m) * slope);
+    }
+    if (team.has(p)) g.store(dx + team.place(p));
+  }
+}
+
+/// The gradients of weight and bias, sums down the columns.
+template <class T, int kCount>
+struct ColumnGradients : SumReducer<Compute<T>, 2 * kCount> {
+  using Base = SumReducer<Compute<T>, 2 * kCount>;
+  const T* grad;
+  const T* x;
+  const T* mean;
+  const T* rstd;
+  T* dweight;
+  T* dbias;
+
+  __device__ void take(typename Base::Running& running, std::int64_t u, std::int64_t n) const {
+    Pack<T, kCount> g;
+    Pack<T, kCount> value;
+    g.load(grad + u * kCount);
+    value.load(x + u * kCount);
+    const auto m = widen(mean[n]);
+    const auto r = widen(rstd[n]);
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      running.run[i] += g.v[i] * ((value.v[i] - m) * r);
+      running.run[kCount + i] += g.v[i];
+    }
+  }
+  __device__ void finish(const typename Base::Value& sums, std::int64_t o) const {
+    Pack<T, kCount> w;
+    Pack<T, kCount> b;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      w.v[i] = static_cast<Compute<T>>(sums.v[i]);
+      b.v[i] = static_cast<Compute<T>>(sums.v[kCount + i]);
+    }
+    w.store(dweight + o * kCount);
+    b.store(dbias + o * kCount);
+  }
+};
+
+}  // namespace
+
+void layer_norm(const Stream& stream, double eps, const TensorView& x, const TensorView& weight,
+                const TensorView& bias, const TensorView& out, const TensorView& mean,
+                const TensorView& rstd) {
+  check_rows(x, out);
+  const std::int64_t rows = x.shape[0];
+  const std::int64_t columns = x.shape[1];
+  for (const TensorView* v : {&weight, &bias}) check_vector(*v, columns);
+  for (const TensorView* v : {&mean, &rstd}) check_vector(*v, rows);
+  visit_floating(x.dtype, [&]<class T>() {
+    const T* from = x.as<T>();
+    const T* w = weight.as<T>();
+    const T* b = bias.as<T>();
+    T* to = out.as<T>();
+    visit_width<T>(
+        columns,
+        [&]<int kCount>() {
+          visit_row_packs<kCount>(rows, columns, [&]<int kPacks>(const Threads& threads) {
+            launch(layer_norm_kernel<T, kCount, kPacks>, threads, stream, eps, rows, columns, from,
+                   w, b, to, mean.as<T>(), rstd.as<T>());
+          });
+        },
+        from, w, b, to);
+  });
+}
+
+void layer_norm_grad(const Stream& stream, const TensorView& grad, const TensorView& x,
+                     const TensorView& weight, const TensorView& mean, const TensorView& rstd,
+                     const NormGrads& out) {
+  check_rows(x, grad);
+  check_rows(x, out.x);
+  const std::int64_t rows = x.shape[0];
+  const std::int64_t columns = x.shape[1];
+  for (const TensorView* v : {&weight, &out.weight, &out.bias}) check_vector(*v, columns);
+  for (const TensorView* v : {&mean, &rstd}) check_vector(*v, rows);
+  visit_floating(x.dtype, [&]<class T>() {
+    const T* g = grad.as<T>();
+    const T* from = x.as<T>();
+    const T* w = weight.as<T>();
+    const T* m = mean.as<T>();
+    const T* r = rstd.as<T>();
+    T* dx = out.x.as<T>();
+    T* dweight = out.weight.as<T>();
+    T* dbias = out.bias.as<T>();
+    visit_width<T>(
+        columns,
+        [&]<int kCount>() {
+          visit_row_packs<kCount>(rows, columns, [&]<int kPacks>(const Threads& threads) {
+            launch(layer_norm_grad_kernel<T, kCount, kPacks>, threads, stream, rows, columns, g,
+                   from, w, m, r, dx);
+          });
+          const ColumnGradients<T, kCount> reducer{{}, g, from, m, r, dweight, dbias};
+          reduce_middle(stream, reducer, 1, rows, columns / kCount, kCount * sizeof(T));
+        },
+        g, from, w, dx, dweight, dbias);
+  });
+}
+
+}  // namespace moiety::kernels::cuda
