@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 #include "apps/html.h"
 #include "apps/recipe_keys.h"
@@ -17,23 +18,50 @@ struct ResultColumn {
   std::string_view title;
   std::string_view place;
 };
-constexpr ResultColumn kColumns[] = {{"test MAE", "/metrics/test/mae"},
-                                     {"test RMSE", "/metrics/test/rmse"},
-                                     {"R<sup>2</sup>", "/metrics/test/r2"},
-                                     {"valid MAE", "/metrics/valid/mae"},
-                                     {"parameters", "/parameters"},
-                                     {"epochs", "/epochs"},
-                                     {"seconds", "/seconds"},
-                                     {"molecules / s", "/molecules_per_second"},
-                                     {"seed", "/seed"}};
+/// Of the scores of one target.
+constexpr ResultColumn kScoreColumns[] = {{"test MAE", "/test/mae"},
+                                          {"test RMSE", "/test/rmse"},
+                                          {"R<sup>2</sup>", "/test/r2"},
+                                          {"valid MAE", "/valid/mae"}};
+/// Of the summary.
+constexpr ResultColumn kRunColumns[] = {{"parameters", "/parameters"},
+                                        {"epochs", "/epochs"},
+                                        {"seconds", "/seconds"},
+                                        {"molecules / s", "/molecules_per_second"},
+                                        {"seed", "/seed"}};
+
+/// What a run reached for one target: {"test": scores, "valid": scores}.
+struct Result {
+  const RunRecord* run;
+  std::string target;
+  nlohmann::json scores;
+};
+
+/// Grouped by target, best test error first; a run that has not ended has one without a target.
+std::vector<Result> results_of(const std::vector<RunRecord>& runs) {
+  std::vector<Result> results;
+  for (const RunRecord& run : runs) {
+    const std::size_t before = results.size();
+    for (const auto& test : scores_by_target(object_at(run.summary, "/metrics/test"))) {
+      results.push_back({&run, text_at(test, "/target"), {{"test", test}}});
+      for (const auto& valid : scores_by_target(object_at(run.summary, "/metrics/valid"))) {
+        if (text_at(valid, "/target") == results.back().target) {
+          results.back().scores["valid"] = valid;
+        }
+      }
+    }
+    if (results.size() == before) results.push_back({&run, "", nlohmann::json::object()});
+  }
+  std::ranges::stable_sort(results, {}, [](const Result& result) {
+    const double mae =
+        number_at(result.scores, "/test/mae").value_or(std::numeric_limits<double>::infinity());
+    return std::tuple(result.target.empty(), result.target, mae);
+  });
+  return results;
+}
 
 std::string cell(std::optional<double> value) {
   return fmt::format("<td>{}</td>", value ? format_figure(*value) : "-");
-}
-
-double test_error(const RunRecord& run) {
-  return number_at(run.summary, "/metrics/test/mae")
-      .value_or(std::numeric_limits<double>::infinity());
 }
 
 std::string table(const std::string& head, const std::string& rows) {
@@ -41,19 +69,26 @@ std::string table(const std::string& head, const std::string& rows) {
                      head, rows);
 }
 
-/// Best test error first.
-std::string results_table(std::vector<RunRecord> runs) {
-  std::ranges::stable_sort(runs, {}, test_error);
-  std::string head, rows;
-  for (const ResultColumn& column : kColumns) head += fmt::format("<th>{}</th>", column.title);
-  for (const RunRecord& run : runs) {
-    rows += fmt::format("<tr{}><td>{}</td>", &run == &runs.front() ? " class=\"best\"" : "",
-                        escape_html(run.name));
-    for (const ResultColumn& column : kColumns) rows += cell(number_at(run.summary, column.place));
-    rows +=
-        fmt::format("<td>{}</td></tr>\n", escape_html(text_at(run.summary, "/metrics/test/unit")));
+std::string results_table(const std::vector<RunRecord>& runs) {
+  std::string head = "<th>target</th>";
+  for (const auto& column : kScoreColumns) head += fmt::format("<th>{}</th>", column.title);
+  head += "<th>unit</th>";
+  for (const auto& column : kRunColumns) head += fmt::format("<th>{}</th>", column.title);
+  std::string rows;
+  const std::string* target = nullptr;  // of the row above
+  const std::vector<Result> results = results_of(runs);
+  for (const Result& result : results) {
+    const bool best = target == nullptr || *target != result.target;
+    target = &result.target;
+    rows += fmt::format("<tr{}><td>{}</td><td>{}</td>", best ? " class=\"best\"" : "",
+                        escape_html(result.run->name), escape_html(result.target));
+    for (const auto& column : kScoreColumns) rows += cell(number_at(result.scores, column.place));
+    rows += fmt::format("<td>{}</td>", escape_html(text_at(result.scores, "/test/unit")));
+    for (const auto& column : kRunColumns)
+      rows += cell(number_at(result.run->summary, column.place));
+    rows += "</tr>\n";
   }
-  return table(head + "<th>unit</th>", rows);
+  return table(head, rows);
 }
 
 /// The values of a recipe's keys, in the order of the keys; none where it cannot be read any more.

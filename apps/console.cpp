@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/console.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <utility>
+
+#include "tensor/error.h"
 
 namespace moiety::apps {
 namespace {
@@ -23,10 +28,31 @@ std::string one_line(std::string_view text) {
   return out;
 }
 
+/// A screen that cannot be written, closed or full, ends no work: fmt::print would throw.
+void write_to_stderr(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
 }  // namespace
 
+void hold_standard_streams() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(descriptor, F_GETFD) < 0) open("/dev/null", O_RDONLY);
+  }
+}
+
+std::string problem_of_stdout() {
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  return written ? "" : concat("cannot write to the standard output: ", std::strerror(errno));
+}
+
 void print_error(std::string_view message) {
-  fmt::print(stderr, "moiety: error: {}\n", one_line(message));
+  write_to_stderr(concat("moiety: error: ", one_line(message), "\n"));
+}
+
+void print_notice(std::string_view message) {
+  write_to_stderr(concat("moiety: ", one_line(message), "\n"));
 }
 
 ProgressBar::ProgressBar(std::string label)
@@ -61,13 +87,13 @@ void ProgressBar::draw(double fraction, std::string_view note) {
   const double shown = std::clamp(fraction, 0.0, 1.0);
   const std::string left = time_left(shown);
   if (!terminal_) {
-    fmt::print(stderr, "{} {:3.0f} %{} {}\n", label_, 100 * shown, left, note);
+    write_to_stderr(fmt::format("{} {:3.0f} %{} {}\n", label_, 100 * shown, left, note));
     return;
   }
   const int filled = static_cast<int>(shown * kBarWidth);
-  fmt::print(stderr, "\r{} [{:=<{}}{: <{}}] {:3.0f} %{} {}\x1b[K", label_, "", filled, "",
-             kBarWidth - filled, 100 * shown, left, note);
-  std::fflush(stderr);
+  // Without line wrap: what is wider than the terminal would leave a line behind at each redraw.
+  write_to_stderr(fmt::format("\r\x1b[?7l{} [{:=<{}}{: <{}}] {:3.0f} %{} {}\x1b[K\x1b[?7h", label_,
+                              "", filled, "", kBarWidth - filled, 100 * shown, left, note));
   open_ = true;
 }
 

@@ -7,8 +7,17 @@
 
 namespace moiety::apps {
 
+/// Keeps the numbers of standard streams that are closed: the next file that is opened would get
+/// one, and what is meant for the screen would go there. To be called first.
+void hold_standard_streams();
+
+/// Why what was printed to stdout did not arrive, "" when it did. To be called last.
+std::string problem_of_stdout();
+
 /// Prints "moiety: error: ..." to stderr in one line, whatever the message holds.
 void print_error(std::string_view message);
+/// The same for what is no error: "moiety: ...".
+void print_notice(std::string_view message);
 
 /// How far a long job is, on stderr: a bar that redraws itself on a terminal, elsewhere a plain
 /// line now and then. Single-threaded.

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/commands.h"
+#include "apps/dataset_file.h"
 #include "apps/evaluation.h"
 #include "apps/metrics.h"
 #include "apps/trained_model.h"
@@ -33,15 +34,17 @@ void print_scores(const SplitScores& scores) {
 void evaluate(const EvaluateArguments& arguments) {
   const auto device = make_device(arguments.device, arguments.threads);
   const TrainedModel trained = load_model_of(arguments.run, *device);
+  check_dataset_file(arguments.data);
   const data::Dataset dataset(arguments.data);
   check_features(trained.spec, dataset.info().features, arguments.data);
   const auto rows = dataset.split(data::parse_split(arguments.split));
   check<UserError>(!rows.empty(), arguments.data, " has no molecules in its ", arguments.split,
                    " split");
   const auto columns = target_columns(trained.spec, dataset.info());
+  const auto units = common_units(trained.spec, dataset.info());
   const Predictions predictions =
       predict_rows(*trained.model, trained.spec, dataset, rows, columns, /*names=*/false, *device);
-  const SplitScores scores = score(predictions, trained.spec.units);
+  const SplitScores scores = score(predictions, units);
   if (arguments.json) {
     fmt::print("{}\n", to_json(scores).dump(2));
   } else {

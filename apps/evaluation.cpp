@@ -16,17 +16,27 @@ constexpr std::size_t kMoleculesAtATime = 4096;
 
 }  // namespace
 
+std::int64_t nodes_per_part(const Device& device) {
+  constexpr std::int64_t kOfCache = 320;
+  constexpr std::int64_t kOfGpu = 32768;
+  return device.is_cuda() ? kOfGpu : kOfCache;
+}
+
 std::vector<double> predict_parts(const nn::GraphModel& model, const nn::TargetScaler& scaler,
-                                  std::span<const GraphBatch> parts) {
+                                  std::span<const GraphBatch> parts, Device& device) {
   const autograd::NoGrad no_grad;
-  if (parts.empty()) return {};
   std::vector<std::vector<double>> results(parts.size());
-  const Stream& stream = parts[0].graph_ptr.device().stream();
-  stream.pool().run(static_cast<std::int64_t>(parts.size()), [&](std::int64_t i) {
+  const auto predict_part = [&](std::int64_t i) {
     nn::ForwardContext context;
-    const GraphBatch& part = parts[static_cast<std::size_t>(i)];
+    const GraphBatch part = to_device(parts[static_cast<std::size_t>(i)], device);
     results[static_cast<std::size_t>(i)] = scaler.restore(model.forward(part, context).data());
-  });
+  };
+  const auto count = static_cast<std::int64_t>(parts.size());
+  if (device.is_cuda()) {
+    for (std::int64_t i = 0; i < count; ++i) predict_part(i);
+  } else {
+    device.stream().pool().run(count, predict_part);
+  }
   std::vector<double> out;
   for (const auto& result : results) out.insert(out.end(), result.begin(), result.end());
   return out;
@@ -40,8 +50,8 @@ Predictions predict_rows(const nn::GraphModel& model, const ModelSpec& spec,
   out.targets = spec.targets;
   for (std::size_t begin = 0; begin < rows.size(); begin += kMoleculesAtATime) {
     const auto some = rows.subspan(begin, std::min(kMoleculesAtATime, rows.size() - begin));
-    const auto parts = data::collate_parts(dataset, some, kNodesPerPart, device);
-    const auto predicted = predict_parts(model, scaler, parts);
+    const auto parts = data::collate_parts(dataset, some, nodes_per_part(device), device.host());
+    const auto predicted = predict_parts(model, scaler, parts, device);
     out.prediction.insert(out.prediction.end(), predicted.begin(), predicted.end());
     const auto append = [](std::vector<std::string>& to, std::vector<std::string> from) {
       to.insert(to.end(), std::move_iterator(from.begin()), std::move_iterator(from.end()));

@@ -11,14 +11,15 @@
 
 namespace moiety::apps {
 
-/// Atoms of a part of a batch: enough rows for the dense products, few enough that the activations
-/// of a layer stay in a core's cache. The cut never depends on the number of threads.
-inline constexpr std::int64_t kNodesPerPart = 320;
+/// Atoms of a part of a batch. On a CPU: enough rows for the dense products, few enough that the
+/// activations of a layer stay in a core's cache. On a GPU: enough to fill it, few enough for its
+/// memory. The cut never depends on the number of threads.
+std::int64_t nodes_per_part(const Device& device);
 
 /// Predictions of the model for molecules in parts, [M * T] in the targets' own units, row by row.
-/// Parts are spread over the device's threads.
+/// Parts lie on the device's host; they are spread over a CPU's threads, or go to a GPU in turn.
 std::vector<double> predict_parts(const nn::GraphModel& model, const nn::TargetScaler& scaler,
-                                  std::span<const GraphBatch> parts);
+                                  std::span<const GraphBatch> parts, Device& device);
 
 /// Predictions for rows of a data set, in their order, beside the truth where `columns` [T] names
 /// the targets' columns. With `names`, SMILES and identifiers are read as well.

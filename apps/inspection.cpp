@@ -4,21 +4,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <fstream>
+#include <cmath>
 #include <span>
 #include <vector>
 
+#include "apps/dataset_file.h"
 #include "apps/html.h"
 #include "apps/machine.h"
-#include "apps/recipe_keys.h"
 #include "apps/recipe_values.h"
 #include "apps/run_record.h"
+#include "apps/trained_model.h"
 #include "data/dataset.h"
 #include "nn/checkpoint.h"
 #include "tensor/checksum.h"
 #include "tensor/device.h"
 #include "tensor/error.h"
+#include "tensor/file_paths.h"
 
 namespace moiety::apps {
 namespace {
@@ -29,12 +30,16 @@ using json = nlohmann::ordered_json;
 constexpr std::size_t kLongestText = 88;
 constexpr std::size_t kNameWidth = 24;
 
-json describe_targets(const data::DatasetInfo& info) {
+json describe_targets(const data::Dataset& dataset) {
+  const data::DatasetInfo& info = dataset.info();
   json targets = json::object();
   for (std::size_t t = 0; t < info.targets.size(); ++t) {
     const data::TargetSpec& target = info.targets[t];
+    std::int64_t missing = 0;
+    for (std::int64_t m = 0; m < dataset.size(); ++m) missing += std::isnan(dataset.targets(m)[t]);
     targets[target.name] = {{"unit", target.unit},
                             {"task", target.task},
+                            {"missing", missing},
                             {"train_mean", info.target_mean[t]},
                             {"train_sd", info.target_sd[t]}};
   }
@@ -42,6 +47,7 @@ json describe_targets(const data::DatasetInfo& info) {
 }
 
 json inspect_dataset(const fs::path& path) {
+  check_dataset_file(path);
   const data::Dataset dataset(path.string());
   const data::DatasetInfo& info = dataset.info();
   return {{"kind", "data set"},
@@ -50,7 +56,7 @@ json inspect_dataset(const fs::path& path) {
           {"file_bytes", info.file_bytes},
           {"molecules", info.molecules},
           {"splits", {{"train", info.train}, {"valid", info.valid}, {"test", info.test}}},
-          {"targets", describe_targets(info)},
+          {"targets", describe_targets(dataset)},
           {"atoms", info.atoms},
           {"edges", info.edges},
           {"atoms_in_a_molecule",
@@ -106,15 +112,10 @@ json describe_progress(const RunRecord& run) {
   return progress;
 }
 
-json changed_keys(const std::string& text, const std::string& name) {
-  Recipe recipe = parse_recipe(text, name);
-  Recipe defaults;
-  const std::vector<Key> keys = recipe_keys(recipe);
-  const std::vector<Key> usual = recipe_keys(defaults);
+json beyond_defaults(const std::string& text, const std::string& name) {
   json changed = json::object();
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const std::string value = format_value(keys[i].field);
-    if (value != format_value(usual[i].field)) changed[std::string(keys[i].name)] = value;
+  for (const KeyChange& change : changed_keys(Recipe{}, parse_recipe(text, name))) {
+    changed[std::string(change.name)] = change.after;
   }
   return changed;
 }
@@ -126,7 +127,7 @@ json inspect_run(const fs::path& path) {
   for (const CheckpointFile& file : list_checkpoints(files)) checkpoints.push_back(file.step);
   json object = {{"kind", "run"},
                  {"path", path.string()},
-                 {"recipe_beyond_defaults", changed_keys(run.recipe, files.recipe().string())},
+                 {"recipe_beyond_defaults", beyond_defaults(run.recipe, files.recipe().string())},
                  {"checkpoints_at_steps", checkpoints},
                  {"validation", describe_progress(run)}};
   for (const char* part : {"model", "metrics", "baseline", "parameters", "epochs", "steps",
@@ -134,13 +135,6 @@ json inspect_run(const fs::path& path) {
     if (run.summary.contains(part)) object[part] = run.summary[part];
   }
   return object;
-}
-
-/// Safetensors: eight bytes of length, then JSON.
-bool is_checkpoint(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::array<char, 9> start{};
-  return file.read(start.data(), start.size()) && start.back() == '{';
 }
 
 std::string cut(const std::string& text) {
@@ -175,6 +169,7 @@ void append_members(std::string& out, const json& object, std::size_t indent) {
 json inspect(const fs::path& path) {
   check<UserError>(fs::exists(path), path.string(), ": no such file or folder");
   if (fs::is_directory(path)) return inspect_run(path);
+  check_input_file(path);
   return is_checkpoint(path) ? inspect_checkpoint(path) : inspect_dataset(path);
 }
 

@@ -32,11 +32,6 @@ std::int64_t cgroup_memory() {
   return file >> limit ? limit : std::numeric_limits<std::int64_t>::max();
 }
 
-std::int64_t memory() {
-  const std::int64_t pages = sysconf(_SC_PHYS_PAGES);
-  return std::min(pages * sysconf(_SC_PAGESIZE), cgroup_memory());
-}
-
 constexpr const char* vector_instructions() {
 #if defined(__AVX512F__)
   return "AVX-512 (512 bits)";
@@ -57,6 +52,11 @@ constexpr const char* vector_instructions() {
 
 }  // namespace
 
+std::int64_t machine_memory() {
+  const std::int64_t pages = sysconf(_SC_PHYS_PAGES);
+  return std::min(pages * sysconf(_SC_PAGESIZE), cgroup_memory());
+}
+
 Machine describe_machine() {
   utsname system{};
   uname(&system);
@@ -68,7 +68,7 @@ Machine describe_machine() {
           .cpu = cpu.empty() ? system.machine : cpu,
           .cores = available_cores(),
           .vector_instructions = vector_instructions(),
-          .memory_bytes = memory(),
+          .memory_bytes = machine_memory(),
           .gemm = MOIETY_GEMM_NAME,
           .gpus = cuda.count,
           .gpu_note = cuda.reason};

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <hdf5.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -44,19 +46,31 @@ int run(int argc, char** argv) {
   return 0;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+/// Runs and returns the exit code; every failure ends as a line on stderr.
+int run_and_report(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const moiety::UserError& error) {
     moiety::apps::print_error(error.what());
     return kUserMistake;
   } catch (const moiety::apps::Interrupted& stop) {
-    moiety::apps::print_error(stop.what());
+    moiety::apps::print_notice(stop.what());
     return kSignal + stop.signal();
   } catch (const std::exception& error) {
     moiety::apps::print_error(error.what());
     return kFailure;
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  moiety::apps::hold_standard_streams();
+  // What HDF5 could not write to a full disk it would try again at exit, and crash.
+  H5dont_atexit();
+  const int code = run_and_report(argc, argv);
+  const std::string problem = moiety::apps::problem_of_stdout();
+  if (code != 0 || problem.empty()) return code;
+  moiety::apps::print_error(problem);
+  return kFailure;
 }

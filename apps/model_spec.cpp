@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/model_spec.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <nlohmann/json.hpp>
 
 #include "apps/suggest.h"
@@ -18,9 +21,10 @@ std::size_t column_of(const std::string& target, const data::DatasetInfo& info) 
     if (info.targets[t].name == target) return t;
     names.push_back(info.targets[t].name);
   }
-  const auto close = nearest(target, names);
-  throw UserError(concat(info.path, " has no target '", target, "'",
-                         close ? "; did you mean '" + *close + "'?" : ""));
+  throw UserError(names.empty()
+                      ? fmt::format("{} has no targets, hence no '{}'", info.path, target)
+                      : fmt::format("{} has no target '{}'{}; it has {}", info.path, target,
+                                    did_you_mean(target, names), fmt::join(names, ", ")));
 }
 
 }  // namespace
@@ -63,6 +67,19 @@ ModelSpec make_model_spec(const Recipe& recipe, const data::DatasetInfo& info) {
 std::vector<std::size_t> target_columns(const ModelSpec& spec, const data::DatasetInfo& info) {
   std::vector<std::size_t> out;
   for (const std::string& name : spec.targets) out.push_back(column_of(name, info));
+  return out;
+}
+
+std::vector<std::string> common_units(const ModelSpec& spec, const data::DatasetInfo& info) {
+  std::vector<std::string> out;
+  for (std::size_t t = 0; t < spec.targets.size(); ++t) {
+    const std::string& own = spec.units[t];
+    const std::string& other = info.targets[column_of(spec.targets[t], info)].unit;
+    check<UserError>(own == other || own.empty() || other.empty(), "target '", spec.targets[t],
+                     "' is in ", other, " in ", info.path, ", but the model was trained on ", own,
+                     "; prepare the data set in that unit");
+    out.push_back(own.empty() ? other : own);
+  }
   return out;
 }
 

@@ -32,6 +32,10 @@ ModelSpec make_model_spec(const Recipe& recipe, const data::DatasetInfo& info);
 /// Column of each target of the model in the data set. Throws UserError naming a missing one.
 std::vector<std::size_t> target_columns(const ModelSpec& spec, const data::DatasetInfo& info);
 
+/// The unit of each target, from the model or, where that does not know it, from the data set.
+/// Throws UserError naming both where they differ: errors would be of the wrong size.
+std::vector<std::string> common_units(const ModelSpec& spec, const data::DatasetInfo& info);
+
 /// Throws UserError unless the data set's features are those that the model was trained on.
 void check_features(const ModelSpec& spec, const data::FeatureSchema& features,
                     const std::string& path);

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <numeric>
 
@@ -10,12 +12,14 @@
 #include "apps/console.h"
 #include "apps/evaluation.h"
 #include "apps/prediction_table.h"
+#include "apps/run_directory.h"
 #include "apps/text_file.h"
 #include "apps/trained_model.h"
 #include "data/collate.h"
 #include "data/convert.h"
 #include "data/featurize.h"
 #include "data/row_source.h"
+#include "tensor/file_paths.h"
 
 namespace moiety::apps {
 namespace {
@@ -35,7 +39,7 @@ constexpr std::size_t kRowsAtATime = 4096;
 
 std::vector<data::ConvertedRow> convert(const std::vector<data::SourceRow>& rows, Device& device) {
   std::vector<data::ConvertedRow> out(rows.size());
-  device.stream().pool().run(static_cast<std::int64_t>(rows.size()), [&](std::int64_t i) {
+  device.host().stream().pool().run(static_cast<std::int64_t>(rows.size()), [&](std::int64_t i) {
     const auto at = static_cast<std::size_t>(i);
     out[at] = data::convert_row(rows[at], {});
   });
@@ -50,8 +54,9 @@ void predict_block(const TrainedModel& trained, const std::vector<data::SourceRo
   for (data::ConvertedRow& row : converted) {
     if (row.molecule) molecules.push_back(std::move(*row.molecule));
   }
-  const auto parts = data::collate_parts(molecules, data::ogb_schema(), 0, kNodesPerPart, device);
-  const auto values = predict_parts(*trained.model, trained.spec.scaler(), parts);
+  const auto parts =
+      data::collate_parts(molecules, data::ogb_schema(), 0, nodes_per_part(device), device.host());
+  const auto values = predict_parts(*trained.model, trained.spec.scaler(), parts, device);
   const std::size_t width = trained.spec.targets.size();
   std::size_t next = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -64,12 +69,17 @@ void predict_block(const TrainedModel& trained, const std::vector<data::SourceRo
   }
 }
 
+std::string progress_note(const PredictionTable& table) {
+  return fmt::format("{} rows", table.rows());
+}
+
 void predict_text(const TrainedModel& trained, const PredictArguments& arguments, Device& device,
-                  PredictionTable& table) {
+                  PredictionTable& table, ProgressBar& bar) {
   check_features(trained.spec, data::ogb_schema(), arguments.input);
   const auto source = data::open_source(
       arguments.input,
       {.smiles = arguments.smiles, .id = arguments.id, .targets = {}, .split = ""});
+  const auto bytes = static_cast<double>(std::filesystem::file_size(arguments.input));
   std::vector<data::SourceRow> rows;
   data::SourceRow row;
   bool more = true;
@@ -79,37 +89,59 @@ void predict_text(const TrainedModel& trained, const PredictArguments& arguments
     if (!rows.empty() && (!more || rows.size() == kRowsAtATime)) {
       predict_block(trained, rows, device, table);
       rows.clear();
+      bar.update(static_cast<double>(source->bytes_read()) / bytes, progress_note(table));
     }
   }
 }
 
 void predict_dataset(const TrainedModel& trained, const PredictArguments& arguments, Device& device,
-                     PredictionTable& table) {
+                     PredictionTable& table, ProgressBar& bar) {
   const data::Dataset dataset(arguments.input);
   check_features(trained.spec, dataset.info().features, arguments.input);
   std::vector<std::int64_t> rows(static_cast<std::size_t>(dataset.size()));
   std::iota(rows.begin(), rows.end(), 0);
-  const Predictions predictions =
-      predict_rows(*trained.model, trained.spec, dataset, rows, {}, /*names=*/true, device);
   const std::size_t width = trained.spec.targets.size();
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    table.add(predictions.id[i], predictions.smiles[i],
-              std::span(predictions.prediction).subspan(i * width, width), "");
+  for (std::size_t begin = 0; begin < rows.size(); begin += kRowsAtATime) {
+    const auto some = std::span(rows).subspan(begin, std::min(kRowsAtATime, rows.size() - begin));
+    const Predictions predictions =
+        predict_rows(*trained.model, trained.spec, dataset, some, {}, /*names=*/true, device);
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      table.add(predictions.id[i], predictions.smiles[i],
+                std::span(predictions.prediction).subspan(i * width, width), "");
+    }
+    bar.update(static_cast<double>(table.rows()) / static_cast<double>(rows.size()),
+               progress_note(table));
+  }
+}
+
+/// Before the work, not after it: the table must have a place and replace nothing that is read.
+void check_output(const PredictArguments& arguments) {
+  check_output_folder(arguments.output);
+  check_not_input(arguments.output, arguments.input);
+  const RunFiles files{arguments.run};
+  if (std::filesystem::is_directory(files.root)) {
+    check_not_of_run(files, arguments.output, files.predictions());
+  } else {
+    check_not_input(arguments.output, files.root);
   }
 }
 
 void predict(const PredictArguments& arguments) {
+  check_input_file(arguments.input);
+  check_output(arguments);
   const auto device = make_device(arguments.device, arguments.threads);
   const TrainedModel trained = load_model_of(arguments.run, *device);
   PredictionTable table(trained.spec.targets);
+  ProgressBar bar("predict");
   if (std::filesystem::path(arguments.input).extension() == ".h5") {
-    predict_dataset(trained, arguments, *device, table);
+    predict_dataset(trained, arguments, *device, table, bar);
   } else {
-    predict_text(trained, arguments, *device, table);
+    predict_text(trained, arguments, *device, table, bar);
   }
+  if (table.rows() > static_cast<std::int64_t>(kRowsAtATime)) bar.finish(1, progress_note(table));
   write_atomically(arguments.output, table.text());
-  fmt::print("{} rows predicted, {} without a prediction: {}\n", table.rows(), table.problems(),
-             arguments.output);
+  fmt::print("{}: {} rows: {} predicted, {} without a prediction\n", arguments.output, table.rows(),
+             table.rows() - table.problems(), table.problems());
 }
 
 }  // namespace

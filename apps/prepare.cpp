@@ -8,9 +8,11 @@
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -38,7 +40,7 @@ struct PrepareFlags {
   std::string task = "regression";
   std::string split = "random";
   std::string split_column;
-  std::uint64_t seed = 0;
+  std::string seed = "0";
   int threads = 0;
   bool overwrite = false;
 };
@@ -75,10 +77,20 @@ std::vector<data::TargetSpec> parse_targets(const PrepareFlags& flags) {
   return targets;
 }
 
+/// CLI11 takes a number that is out of range as the nearest one.
+std::uint64_t parse_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, seed);
+  check<UserError>(error == std::errc() && stop == end, "--seed ", text,
+                   ": use a whole number from 0 to ", std::numeric_limits<std::uint64_t>::max());
+  return seed;
+}
+
 data::SplitPlan parse_split(const PrepareFlags& flags) {
   using Kind = data::SplitPlan::Kind;
   data::SplitPlan plan;
-  plan.seed = flags.seed;
+  plan.seed = parse_seed(flags.seed);
   check<UserError>(flags.split == "column" || flags.split_column.empty(), "--split-column ",
                    flags.split_column, " goes with --split column");
   if (flags.split == "random") return plan;
@@ -121,6 +133,18 @@ void print_report(const data::PrepareReport& report, const PrepareFlags& flags, 
   }
   if (report.duplicates > 0) {
     fmt::print("{} molecules occur more than once; all are kept\n", report.duplicates);
+  }
+  if (report.test_in_train > 0) {
+    fmt::print(
+        "warning: {} of the {} test molecules occur in train as well, so the test error will look "
+        "too good; --split scaffold keeps copies of a molecule together\n",
+        report.test_in_train, report.test);
+  }
+  if (flags.task != "regression") {
+    fmt::print(
+        "warning: `moiety train` learns regression only in this version; it will refuse the "
+        "{} targets of this data set\n",
+        flags.task);
   }
   if (report.rejected == 0) return;
   fmt::print("{} rows rejected, listed in {}:\n", report.rejected, report.rejects_file.string());
@@ -173,11 +197,14 @@ void add_prepare(CLI::App& app) {
   command->add_option("--id", flags->id, "Column of identifiers");
   command->add_option("--delimiter", flags->delimiter,
                       "comma, semicolon, pipe, tab or space; detected otherwise");
-  command->add_option("--task", flags->task, "regression, binary or multilabel")
+  command
+      ->add_option("--task", flags->task,
+                   "regression, binary or multilabel; `moiety train` takes regression alone")
       ->capture_default_str();
   command
-      ->add_option("--split", flags->split,
-                   "random, scaffold, column, or a file of rows (JSON, or row,split)")
+      ->add_option(
+          "--split", flags->split,
+          "random, scaffold (each 80/10/10), column, or a file of rows (JSON, or row,split)")
       ->capture_default_str();
   command->add_option("--split-column", flags->split_column,
                       "Column that says train, valid or test, for --split column (default: split)");
@@ -186,6 +213,9 @@ void add_prepare(CLI::App& app) {
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
   command->add_flag("--overwrite", flags->overwrite, "Replace an existing data set");
+  command->footer(
+      "This version trains graph-level regression, one number or several a molecule, with the\n"
+      "layers gcn, gin and gine, in one process.");
   command->callback([flags] { run_prepare(*flags); });
 }
 

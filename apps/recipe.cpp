@@ -12,6 +12,7 @@
 #include "apps/suggest.h"
 #include "apps/text_file.h"
 #include "tensor/error.h"
+#include "tensor/file_paths.h"
 
 namespace moiety::apps {
 namespace {
@@ -108,6 +109,10 @@ void set_override(const std::string& text, const std::vector<Key>& keys) {
 void check_together(const Recipe& recipe, const std::string& name) {
   check<UserError>(!recipe.data.path.empty(), name,
                    ": data.path is missing; name the data set made by `moiety prepare`");
+  for (const std::string& target : recipe.data.target) {
+    check<UserError>(std::ranges::count(recipe.data.target, target) == 1, name,
+                     ": data.target names '", target, "' twice");
+  }
   check<UserError>((recipe.data.node_budget == 0) == (recipe.data.edge_budget == 0), name,
                    ": data.node_budget and data.edge_budget go together; set both or neither");
   check<UserError>(recipe.train.min_lr <= recipe.train.lr, name,
@@ -136,7 +141,7 @@ Recipe parse_recipe(std::string_view text, const std::string& name,
 }
 
 Recipe read_recipe(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
-  check<UserError>(std::filesystem::is_regular_file(file), file.string(), ": no such recipe file");
+  check_input_file(file);
   return parse_recipe(read_file(file), file.string(), overrides);
 }
 

@@ -52,7 +52,9 @@ std::vector<Key> model_keys(ModelRecipe& model) {
       key("model.activation", &model.activation, OneOf{{"relu", "silu", "gelu", "tanh"}, {}},
           "Between layers.", {"act", "nonlinearity"}),
       key("model.norm", &model.norm, OneOf{{"none", "layer", "batch"}, {}},
-          "Normalisation after each graph layer.", {"normalization", "normalisation"}),
+          "After each graph layer. batch ties molecules together: no parts in parallel, so slower "
+          "on CPUs.",
+          {"normalization", "normalisation"}),
       key("model.dropout", &model.dropout, fraction(), "Share of channels dropped in training.",
           {"dropout_rate", "drop"}),
       key("model.residual", &model.residual, Anything{}, "Add a layer's input to its output.",
@@ -140,9 +142,10 @@ std::vector<Key> schedule_keys(TrainRecipe& train) {
 std::vector<Key> dist_keys(DistRecipe& dist) {
   return {
       key("dist.strategy", &dist.strategy, OneOf{{"ddp"}, {"zero1", "zero2", "zero3", "hybrid"}},
-          "What is divided among processes: ddp = the batches alone.", {"parallel"}),
+          "How processes share a training; one process only in this version.", {"parallel"}),
       key("dist.deterministic", &dist.deterministic, Anything{},
-          "Add up in one fixed order on all processes. One process always does."),
+          "Add up in one fixed order on all processes; one process, all this version has, always "
+          "does."),
   };
 }
 

@@ -132,4 +132,16 @@ std::string format_value(const Field& field) {
   return std::visit([](const auto* value) { return format(*value); }, field);
 }
 
+std::vector<KeyChange> changed_keys(Recipe before, Recipe after) {
+  const std::vector<Key> old_keys = recipe_keys(before);
+  const std::vector<Key> new_keys = recipe_keys(after);
+  std::vector<KeyChange> changes;
+  for (std::size_t i = 0; i < old_keys.size(); ++i) {
+    KeyChange change{old_keys[i].name, format_value(old_keys[i].field),
+                     format_value(new_keys[i].field)};
+    if (change.before != change.after) changes.push_back(std::move(change));
+  }
+  return changes;
+}
+
 }  // namespace moiety::apps

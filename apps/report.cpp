@@ -2,6 +2,7 @@
 #include "apps/report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "apps/html.h"
 #include "apps/report_parts.h"
@@ -9,13 +10,27 @@
 
 namespace moiety::apps {
 
-std::string render_report(const RunRecord& run) {
-  const std::string model = text_at(run.summary, "/model");
+namespace {
+
+/// "gine, 5 layers of 128: gap_ev of data/gap_gfn2.h5".
+std::string subject(const RunRecord& run) {
+  std::vector<std::string> targets;
+  for (const auto& scores : scores_by_target(object_at(run.summary, "/metrics/test"))) {
+    targets.push_back(text_at(scores, "/target"));
+  }
+  const std::string dataset = text_at(run.summary, "/dataset");
+  return fmt::format("{}{}{}{}{}", text_at(run.summary, "/model"), targets.empty() ? "" : ": ",
+                     fmt::join(targets, ", "), dataset.empty() ? "" : " of ", dataset);
+}
+
+}  // namespace
+
+std::string render_report(const RunRecord& run, const std::filesystem::path& folder) {
   std::string body = fmt::format("<h1>{}</h1>\n<p class=\"sub\">{}</p>\n", escape_html(run.name),
-                                 escape_html(model));
+                                 escape_html(subject(run)));
   body += headline(run);
   body += training_curves(run);
-  body += test_plots(run);
+  body += test_plots(run, folder);
   body += scores_table(run);
   body += recipe_and_machine(run);
   return html_page(run.name, body);

@@ -10,6 +10,7 @@
 #include "apps/report.h"
 #include "apps/result_screen.h"
 #include "apps/text_file.h"
+#include "tensor/file_paths.h"
 
 namespace moiety::apps {
 namespace {
@@ -26,8 +27,15 @@ void report(const ReportArguments& arguments) {
   if (output.empty()) {
     output = runs.size() == 1 ? RunFiles{arguments.runs.front()}.report() : "comparison.html";
   }
-  write_atomically(output,
-                   runs.size() == 1 ? render_report(runs.front()) : render_comparison(runs));
+  check_output_folder(output);
+  for (const std::string& run : arguments.runs) {
+    const RunFiles files{run};
+    check_not_of_run(files, output, files.report());
+  }
+  const auto folder = std::filesystem::proximate(arguments.runs.front(),
+                                                 std::filesystem::absolute(output).parent_path());
+  write_atomically(
+      output, runs.size() == 1 ? render_report(runs.front(), folder) : render_comparison(runs));
   fmt::print("{}report: {}\n", result_screen(runs), output.string());
 }
 

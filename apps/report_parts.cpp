@@ -34,15 +34,17 @@ struct Bar {
   double mae;
 };
 
-/// The model's test MAE and the baselines', the model first.
-std::vector<Bar> error_bars(const RunRecord& run) {
+/// The model's test MAE for a target and the baselines', the model first.
+std::vector<Bar> error_bars(const RunRecord& run, const json& own) {
   std::vector<Bar> bars;
-  if (const auto own = number_at(run.summary, "/metrics/test/mae")) {
-    bars.push_back({"this model", *own});
-  }
-  const json baselines = run.summary.value("baseline", json::object());
+  if (const auto mae = number_at(own, "/mae")) bars.push_back({"this model", *mae});
+  const json baselines = object_at(run.summary, "/baseline");
   for (const auto& [name, splits] : baselines.items()) {
-    if (const auto mae = number_at(splits, "/test/mae")) bars.push_back({name, *mae});
+    for (const json& scores : scores_by_target(object_at(splits, "/test"))) {
+      const auto mae = number_at(scores, "/mae");
+      if (mae && text_at(scores, "/target") == text_at(own, "/target"))
+        bars.push_back({name, *mae});
+    }
   }
   return bars;
 }
@@ -60,6 +62,19 @@ std::string draw_bars(const std::vector<Bar>& bars, const std::string& unit) {
         i == 0 ? " own" : "", share);
   }
   return fmt::format("<div class=\"bars\">\n{}</div>\n", html);
+}
+
+/// The large figure of one target.
+std::string headline_result(const RunRecord& run, const json& scores) {
+  const std::string unit = text_at(scores, "/unit");
+  const std::string target = text_at(scores, "/target");
+  return fmt::format(
+      "<h3>Test MAE{}{}</h3>\n<div class=\"big\">{} <small>{}</small></div>\n"
+      "<p class=\"note\">RMSE {}, R<sup>2</sup> {}, over {} molecules the model has not seen.</p>\n"
+      "{}",
+      target.empty() ? "" : ", ", escape_html(target), figure(number_at(scores, "/mae")),
+      escape_html(unit), figure(number_at(scores, "/rmse")), figure(number_at(scores, "/r2")),
+      figure(number_at(scores, "/molecules")), draw_bars(error_bars(run, scores), unit));
 }
 
 std::string fact_list(const std::vector<std::pair<std::string, std::string>>& facts) {
@@ -165,10 +180,10 @@ std::string score_row(const std::string& name, const json& scores) {
 }
 
 std::string split_rows(const std::string& name, const json& split) {
-  std::string rows = score_row(name, split);
-  const json targets = split.value("targets", json::object());
-  for (const auto& [target, scores] : targets.items()) {
-    rows += score_row(name + ", " + target, scores);
+  std::string rows;
+  const std::vector<json> targets = scores_by_target(split);
+  for (const json& scores : targets) {
+    rows += score_row(targets.size() > 1 ? name + ", " + text_at(scores, "/target") : name, scores);
   }
   return rows;
 }
@@ -176,24 +191,16 @@ std::string split_rows(const std::string& name, const json& split) {
 }  // namespace
 
 std::string headline(const RunRecord& run) {
-  const std::vector<Bar> bars = error_bars(run);
-  if (bars.empty()) {
+  std::string results;
+  for (const json& scores : scores_by_target(object_at(run.summary, "/metrics/test"))) {
+    results += headline_result(run, scores);
+  }
+  if (results.empty()) {
     return "<div class=\"headline\"><div class=\"card\">No result yet: the training has not "
            "ended.</div></div>\n";
   }
-  const std::string unit = text_at(run.summary, "/metrics/test/unit");
-  const std::string target = text_at(run.summary, "/metrics/test/target");
-  const std::string result = fmt::format(
-      "<div class=\"card\">\n<h3>Test MAE{}{}</h3>\n"
-      "<div class=\"big\">{} <small>{}</small></div>\n"
-      "<p class=\"note\">RMSE {}, R<sup>2</sup> {}, over {} molecules the model has not seen.</p>\n"
-      "{}</div>\n",
-      target.empty() ? "" : ", ", escape_html(target), format_figure(bars.front().mae),
-      escape_html(unit), figure(number_at(run.summary, "/metrics/test/rmse")),
-      figure(number_at(run.summary, "/metrics/test/r2")),
-      figure(number_at(run.summary, "/molecules/test")), draw_bars(bars, unit));
-  return fmt::format("<div class=\"headline\">\n{}{}</div>\n", result,
-                     card("The run", run_facts(run.summary)));
+  return fmt::format("<div class=\"headline\">\n<div class=\"card\">\n{}</div>\n{}</div>\n",
+                     results, card("The run", run_facts(run.summary)));
 }
 
 std::string training_curves(const RunRecord& run) {
@@ -211,11 +218,16 @@ std::string training_curves(const RunRecord& run) {
   return section("Training", grid(cards));
 }
 
-std::string test_plots(const RunRecord& run) {
+std::string test_plots(const RunRecord& run, const std::filesystem::path& folder) {
   if (!run.predictions) return "";
   std::string cards;
   for (std::size_t t = 0; t < run.predictions->targets.size(); ++t) cards += target_plots(run, t);
-  return section("Test set", grid(cards));
+  if (cards.empty()) return "";
+  const std::string file = RunFiles{folder}.predictions().string();
+  return section("Test set",
+                 grid(cards) + fmt::format("<p class=\"note\">Molecule by molecule: <a href=\"{}\">"
+                                           "predictions_test.csv</a></p>\n",
+                                           escape_html(file)));
 }
 
 std::string scores_table(const RunRecord& run) {
@@ -227,7 +239,7 @@ std::string scores_table(const RunRecord& run) {
   const json baselines = run.summary.value("baseline", json::object());
   for (const auto& [name, splits] : baselines.items()) {
     for (const auto& [split, scores] : splits.items())
-      rows += score_row(name + ", " + split, scores);
+      rows += split_rows(name + ", " + split, scores);
   }
   if (rows.empty()) return "";
   return section("Scores",

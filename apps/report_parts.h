@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "apps/run_record.h"
@@ -13,8 +14,8 @@ namespace moiety::apps {
 std::string headline(const RunRecord& run);
 /// Loss, validation error, learning rate and gradient norm against the epoch.
 std::string training_curves(const RunRecord& run);
-/// Parity plot and error histogram of each target.
-std::string test_plots(const RunRecord& run);
+/// Parity plot and error histogram of each target, and a link to the predictions in `folder`.
+std::string test_plots(const RunRecord& run, const std::filesystem::path& folder);
 /// MAE, RMSE and R2 by split and target, and of the baselines.
 std::string scores_table(const RunRecord& run);
 std::string recipe_and_machine(const RunRecord& run);

@@ -50,6 +50,31 @@ json parse_line(std::string_view line, const fs::path& file, std::int64_t number
   return object;
 }
 
+void check_object(const json& value, const std::string& file, const std::string& place) {
+  check<IoError>(value.is_object(), file, ": ", place, " is not a JSON object");
+}
+
+/// What readers take for granted: {split: {"unit": text, "targets": {name: {...}}, ...}}.
+void check_scores_of_splits(const json& splits, const std::string& file, const std::string& place) {
+  check_object(splits, file, place);
+  for (const auto& [split, scores] : splits.items()) {
+    const std::string at = concat(place, ".", split);
+    check_object(scores, file, at);
+    for (const char* text : {"unit", "target"}) {
+      check<IoError>(scores.value(text, json("")).is_string(), file, ": ", at, ".", text,
+                     " is not a text");
+    }
+    if (scores.contains("targets"))
+      check_scores_of_splits(scores["targets"], file, at + ".targets");
+  }
+}
+
+/// Whether `path` and `other` are one file that is there.
+bool same_file(const fs::path& path, const fs::path& other) {
+  std::error_code one_is_missing;
+  return fs::equivalent(path, other, one_is_missing);
+}
+
 }  // namespace
 
 fs::path checkpoint_path(const RunFiles& files, std::int64_t step) {
@@ -87,7 +112,16 @@ std::vector<json> read_metrics(const RunFiles& files) {
 
 json read_summary(const RunFiles& files) {
   json summary = json::parse(read_file(files.summary()), nullptr, /*allow_exceptions=*/false);
-  check<IoError>(summary.is_object(), files.summary().string(), ": not a JSON object");
+  const std::string name = files.summary().string();
+  check<IoError>(summary.is_object(), name, ": not a JSON object");
+  const json none = json::object();
+  check_object(summary.value("machine", none), name, "machine");
+  check_scores_of_splits(summary.value("metrics", none), name, "metrics");
+  const json baselines = summary.value("baseline", none);
+  check_object(baselines, name, "baseline");
+  for (const auto& [baseline, splits] : baselines.items()) {
+    check_scores_of_splits(splits, name, "baseline." + baseline);
+  }
   return summary;
 }
 
@@ -97,6 +131,20 @@ RunFiles open_run(const fs::path& path) {
   check<UserError>(fs::is_regular_file(files.recipe()), path.string(),
                    ": not a run directory, it has no recipe.toml");
   return files;
+}
+
+void check_not_of_run(const RunFiles& files, const fs::path& output, const fs::path& allowed) {
+  std::vector<fs::path> own = {files.recipe(),      files.metrics(), files.summary(),
+                               files.predictions(), files.report(),  files.lock()};
+  for (const fs::path& folder : {files.checkpoints(), files.tensorboard()}) {
+    if (!fs::is_directory(folder)) continue;
+    for (const auto& entry : fs::directory_iterator(folder)) own.push_back(entry.path());
+  }
+  for (const fs::path& file : own) {
+    check<UserError>(file == allowed || !same_file(output, file), "the output ", output.string(),
+                     " is a file of the run ", files.root.string(),
+                     ", which would be lost; write to another file");
+  }
 }
 
 RunDirectory::RunDirectory(const fs::path& root, Mode mode) : files_{root} {
@@ -143,7 +191,10 @@ void RunDirectory::truncate_metrics_after(std::int64_t step) {
   if (fs::exists(files_.metrics())) {
     for_each_complete_line(read_file(files_.metrics()), [&](std::string_view line, std::int64_t n) {
       const json object = parse_line(line, files_.metrics(), n);
-      if (object.value("step", std::int64_t{0}) > step || step == 0) return;
+      const json of_line = object.value("step", json(0));
+      check<IoError>(of_line.is_number_integer(), files_.metrics().string(), ":", n,
+                     ": step is not a whole number");
+      if (of_line.get<std::int64_t>() > step || step == 0) return;
       kept.append(line).push_back('\n');
     });
   }

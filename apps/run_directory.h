@@ -49,8 +49,14 @@ std::optional<CheckpointFile> newest_checkpoint(
 /// that is missing has no lines. Throws IoError naming the line that is not a JSON object.
 std::vector<nlohmann::json> read_metrics(const RunFiles& files);
 
-/// The object in summary.json. Throws IoError when it is missing or no JSON object.
+/// The object in summary.json. Throws IoError when it is missing, no JSON object, or its members
+/// are of other types than a Summary's.
 nlohmann::json read_summary(const RunFiles& files);
+
+/// Throws UserError when `output` is one of the run's own files, whatever its name, other than
+/// `allowed`.
+void check_not_of_run(const RunFiles& files, const std::filesystem::path& output,
+                      const std::filesystem::path& allowed);
 
 /// Throws UserError unless `path` is the folder of a run.
 RunFiles open_run(const std::filesystem::path& path);

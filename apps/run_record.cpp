@@ -41,6 +41,19 @@ std::string text_at(const json& object, std::string_view pointer) {
   return value != nullptr && value->is_string() ? value->get<std::string>() : "";
 }
 
+json object_at(const json& object, std::string_view pointer) {
+  const json* value = find(object, pointer);
+  return value != nullptr && value->is_object() ? *value : json::object();
+}
+
+std::vector<json> scores_by_target(const json& split) {
+  std::vector<json> scores;
+  const json targets = object_at(split, "/targets");
+  for (const auto& [name, of_target] : targets.items()) scores.push_back(of_target);
+  if (scores.empty() && !split.empty()) scores.push_back(split);
+  return scores;
+}
+
 Series curve_of(const RunRecord& run, const std::string& name, std::string_view x,
                 std::string_view y) {
   Series series{name, {}, {}};

@@ -25,9 +25,14 @@ struct RunRecord {
 /// Reads a run's files. Throws IoError naming the file that is damaged.
 RunRecord load_run(const RunFiles& files);
 
-/// The number or text at a JSON pointer ("/metrics/test/mae"); nothing where there is none.
+/// The number, text or object at a JSON pointer ("/metrics/test/mae"); nothing where there is none.
 std::optional<double> number_at(const nlohmann::json& object, std::string_view pointer);
 std::string text_at(const nlohmann::json& object, std::string_view pointer);
+nlohmann::json object_at(const nlohmann::json& object, std::string_view pointer);
+
+/// The scores in a split of summary.json, an object a target: the mean over targets of different
+/// units says nothing.
+std::vector<nlohmann::json> scores_by_target(const nlohmann::json& split);
 
 /// What the lines of metrics.jsonl say at `y` ("/valid/mae") against what they say at `x`
 /// ("/epoch"). Lines without either are left out.

@@ -46,6 +46,7 @@ void write_results(const Recipe& recipe, const data::Dataset& dataset, const Tra
   Summary summary;
   summary.name = run.files().root.filename().string();
   summary.model = describe_model(recipe);
+  summary.dataset = dataset.path();
   summary.metrics = {{"train", score(predict(data::Split::train, false), units)},
                      {"valid", score(predict(data::Split::valid, false), units)},
                      {"test", score(test, units)}};
@@ -62,7 +63,7 @@ void write_results(const Recipe& recipe, const data::Dataset& dataset, const Tra
   summary.epochs = at.cursor.epoch;
   summary.steps = at.step;
   summary.device = device.name();
-  summary.threads = device.stream().pool().threads();
+  summary.threads = device.host().stream().pool().threads();
   summary.stopped_by = stopped_by;
   summary.machine = describe_machine();
   run.write_summary(to_json(summary));

@@ -35,17 +35,22 @@ StopSignals::StopSignals() {
   received = 0;
   struct sigaction action = {};
   action.sa_handler = remember;
-  sigemptyset(&action.sa_mask);
-  sigaddset(&action.sa_mask, SIGINT);
-  sigaddset(&action.sa_mask, SIGTERM);
   action.sa_flags = SA_RESTART;
-  sigaction(SIGINT, &action, &old_interrupt_);
-  sigaction(SIGTERM, &action, &old_terminate_);
+  sigemptyset(&action.sa_mask);
+  for (const int signal : kSignals) sigaddset(&action.sa_mask, signal);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    sigaction(kSignals[i], nullptr, &old_[i]);
+    // nohup has the process ignore a hang-up: the training is meant to outlive its terminal.
+    const bool outlives = kSignals[i] == SIGHUP && old_[i].sa_handler == SIG_IGN;
+    if (!outlives) sigaction(kSignals[i], &action, nullptr);
+  }
+  action.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &action, &old_pipe_);
 }
 
 StopSignals::~StopSignals() {
-  sigaction(SIGINT, &old_interrupt_, nullptr);
-  sigaction(SIGTERM, &old_terminate_, nullptr);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &old_[i], nullptr);
+  sigaction(SIGPIPE, &old_pipe_, nullptr);
 }
 
 bool StopSignals::requested() const { return received != 0; }

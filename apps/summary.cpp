@@ -6,6 +6,7 @@ namespace moiety::apps {
 nlohmann::json to_json(const Summary& summary) {
   nlohmann::json object = {{"name", summary.name},
                            {"model", summary.model},
+                           {"dataset", summary.dataset},
                            {"metrics", nlohmann::json::object()},
                            {"baseline", nlohmann::json::object()},
                            {"molecules", summary.molecules},

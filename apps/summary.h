@@ -15,6 +15,7 @@ namespace moiety::apps {
 struct Summary {
   std::string name;                            ///< the headline of the report
   std::string model;                           ///< "gcn, 5 layers of 128"
+  std::string dataset;                         ///< its path
   std::map<std::string, SplitScores> metrics;  ///< by split: train, valid, test
   /// By name, then split: "mean predictor" -> "test" -> scores. Shown beside the model's.
   std::map<std::string, std::map<std::string, SplitScores>> baselines;

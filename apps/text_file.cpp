@@ -19,6 +19,8 @@ void write_atomically(const std::filesystem::path& path, std::string_view conten
 }
 
 std::string read_file(const std::filesystem::path& path) {
+  check<IoError>(!std::filesystem::exists(path) || std::filesystem::is_regular_file(path),
+                 path.string(), " is not a file but a folder, a pipe or a device");
   std::ifstream file(path, std::ios::binary);
   check<IoError>(file.good(), "cannot open ", path.string(), ": ", std::strerror(errno));
   std::string content{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/trained_model.h"
 
+#include <array>
+#include <fstream>
+
 #include "apps/run_directory.h"
 #include "apps/run_results.h"
 #include "nn/checkpoint_tensors.h"
 
 namespace moiety::apps {
+
+// Safetensors: eight bytes of length, then JSON.
+bool is_checkpoint(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::array<char, 9> start{};
+  return in.read(start.data(), start.size()) && start.back() == '{';
+}
 
 TrainedModel load_model(const std::filesystem::path& checkpoint, Device& device) {
   const nn::Checkpoint loaded = nn::Checkpoint::load(checkpoint, device);
@@ -19,6 +29,8 @@ TrainedModel load_model(const std::filesystem::path& checkpoint, Device& device)
 
 TrainedModel load_model_of(const std::filesystem::path& run_or_checkpoint, Device& device) {
   if (std::filesystem::is_regular_file(run_or_checkpoint)) {
+    check<UserError>(is_checkpoint(run_or_checkpoint), run_or_checkpoint.string(),
+                     " is neither a run directory nor a checkpoint");
     return load_model(run_or_checkpoint, device);
   }
   const std::filesystem::path best = best_model_path(open_run(run_or_checkpoint));

@@ -15,6 +15,9 @@ struct TrainedModel {
   std::unique_ptr<nn::GraphModel> model;
 };
 
+/// Whether a file begins as checkpoints do, whole or damaged.
+bool is_checkpoint(const std::filesystem::path& file);
+
 /// Loads a checkpoint. Throws IoError naming the file when it is damaged or no model.
 TrainedModel load_model(const std::filesystem::path& checkpoint, Device& device);
 

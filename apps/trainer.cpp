@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/machine.h"
 #include "autograd/ops/loss.h"
 #include "nn/checkpoint_tensors.h"
 
@@ -66,6 +67,31 @@ double point_loss(const TrainRecipe& train, double error) {
   throw Error("unknown loss");
 }
 
+/// A target that is never known is no mistake of the file, but nothing can be learnt or chosen by
+/// it.
+void check_values(const data::Dataset& dataset, const std::vector<std::size_t>& columns) {
+  for (const std::size_t column : columns) {
+    for (const data::Split split : {data::Split::train, data::Split::valid}) {
+      const bool known = std::ranges::any_of(dataset.split(split), [&](std::int64_t row) {
+        return !std::isnan(dataset.targets(row)[column]);
+      });
+      check<UserError>(known, "target '", dataset.info().targets[column].name, "' of ",
+                       dataset.path(), " has no value in the ", name_of(split),
+                       " split; train on others (data.target) or split the data set another way");
+    }
+  }
+}
+
+/// Before any of it is allocated: the system would end the process without a word.
+void check_memory(const nn::GraphModelConfig& config) {
+  constexpr double kCopies = 4;  // weights, gradients and what the optimizer keeps of each
+  const double bytes = kCopies * sizeof(float) * nn::count_parameters(config);
+  check<UserError>(bytes <= static_cast<double>(machine_memory()), "the model has ",
+                   nn::count_parameters(config), " parameters and needs ",
+                   format_bytes(static_cast<std::int64_t>(bytes)), " to be trained, but there are ",
+                   format_bytes(machine_memory()), "; lower model.hidden or model.layers");
+}
+
 }  // namespace
 
 Trainer::Trainer(const Recipe& recipe, const data::Dataset& dataset, Device& device)
@@ -79,6 +105,8 @@ Trainer::Trainer(const Recipe& recipe, const data::Dataset& dataset, Device& dev
       early_stopping_(recipe.train.early_stop_patience) {
   check<UserError>(dataset.info().valid > 0 && dataset.info().test > 0, recipe.data.path,
                    " has no molecules in its validation or test split; prepare it with --split");
+  check_values(dataset, columns_);
+  check_memory(spec_.config);
   const auto seed = static_cast<std::uint64_t>(recipe.train.seed);
   nn::Initializer init(device, seed);
   model_ = std::make_unique<nn::GraphModel>(init, spec_.config);
@@ -96,7 +124,8 @@ Trainer::Trainer(const Recipe& recipe, const data::Dataset& dataset, Device& dev
   optimizer_ = std::make_unique<nn::Optimizer>(*parameters_, optimizer_config(recipe.train));
   schedule_ =
       std::make_unique<nn::Schedule>(schedule_config(recipe.train, steps_per_epoch_, total_steps_));
-  parallel_step_ = std::make_unique<nn::ParallelStep>(*parameters_, !model_->couples_molecules());
+  parallel_step_ = std::make_unique<nn::ParallelStep>(
+      *parameters_, !device_.is_cuda() && !model_->couples_molecules());
   if (recipe.train.ema > 0) ema_.emplace(*parameters_, recipe.train.ema);
 }
 
@@ -105,10 +134,11 @@ bool Trainer::finished() const {
 }
 
 data::Loader Trainer::make_loader() const {
-  const data::LoaderOptions options{
-      .nodes_per_part = model_->couples_molecules() ? 0 : kNodesPerPart,
-      .end_epoch = recipe_.train.epochs};
-  return data::Loader(dataset_, sampler_, device_, options, position_.cursor);
+  // A GPU takes a batch as a whole; on a CPU each thread takes its parts through all layers.
+  const bool whole = device_.is_cuda() || model_->couples_molecules();
+  const data::LoaderOptions options{.nodes_per_part = whole ? 0 : nodes_per_part(device_),
+                                    .end_epoch = recipe_.train.epochs};
+  return data::Loader(dataset_, sampler_, device_.host(), options, position_.cursor);
 }
 
 std::vector<GraphBatch> Trainer::next_parts(data::Loader& loader) {
@@ -159,9 +189,9 @@ nn::StepReport Trainer::step(data::Loader& loader) {
       static_cast<std::int64_t>(parts.size()),
       [&](std::int64_t i) {
         const GraphBatch& part = parts[static_cast<std::size_t>(i)];
+        const Tensor target = scaler_.standardize(part.y, columns_).to(device_);
         auto context = nn::ForwardContext::training(seed, number);
-        const Variable prediction = model_->forward(part, context);
-        const Tensor target = scaler_.standardize(part.y, columns_);
+        const Variable prediction = model_->forward(to_device(part, device_), context);
         return ops::regression_loss(prediction, target, loss, scale, recipe_.train.huber_delta);
       },
       gradients_);
@@ -242,11 +272,16 @@ void Trainer::save(const std::filesystem::path& path) const {
   checkpoint.set_f64("loss.sum", position_.loss_sum);
   checkpoint.set_i64("loss.steps", position_.loss_steps);
   checkpoint.set_i64("molecules", position_.molecules);
+  checkpoint.set_u64("data.checksum", dataset_.info().checksum);
   checkpoint.save(path);
 }
 
 void Trainer::restore(const std::filesystem::path& path) {
   const nn::Checkpoint checkpoint = nn::Checkpoint::load(path, device_);
+  check<UserError>(checkpoint.get_u64("data.checksum") == dataset_.info().checksum, dataset_.path(),
+                   " is not the data set that ", path.string(),
+                   " was trained on, its content is another; put that one back, or train into "
+                   "another folder with -o");
   nn::restore_module(checkpoint, *model_);
   optimizer_->restore(checkpoint);
   schedule_->restore(checkpoint);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -44,6 +45,8 @@ class Trainer {
   Device& device() const { return device_; }
   double learning_rate() const { return schedule_->lr(position_.step); }
   bool finished() const;
+  /// Whether any validation gave a finite error.
+  bool has_best() const { return std::isfinite(early_stopping_.best()); }
 
   /// One optimizer step over the next `train.accumulate` batches of the epoch.
   nn::StepReport step(data::Loader& loader);
@@ -66,7 +69,8 @@ class Trainer {
   void save_model(const std::filesystem::path& path);
   /// Everything.
   void save(const std::filesystem::path& path) const;
-  /// Throws IoError for a damaged file or one of another model.
+  /// Throws IoError for a damaged file or one of another model, and UserError for one that was
+  /// trained on another data set.
   void restore(const std::filesystem::path& path);
 
  private:

@@ -2,13 +2,18 @@
 #include "apps/training_run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 
 #include "apps/console.h"
+#include "apps/dataset_file.h"
 #include "apps/interrupted.h"
+#include "apps/recipe_values.h"
+#include "apps/resume.h"
 #include "apps/run_directory.h"
 #include "apps/run_results.h"
 #include "apps/signals.h"
@@ -17,25 +22,6 @@
 
 namespace moiety::apps {
 namespace {
-
-/// Goes on from the newest checkpoint that is whole; a damaged one is named and passed over.
-void resume_newest(Trainer& trainer, RunDirectory& run) {
-  const auto newest = newest_checkpoint(run.files(), [&trainer](const std::filesystem::path& path) {
-    try {
-      trainer.restore(path);
-      return true;
-    } catch (const IoError& error) {
-      spdlog::warn("passing over a checkpoint: {}", error.what());
-      return false;
-    }
-  });
-  if (newest) {
-    spdlog::info("resuming at step {} from {}", newest->step, newest->path.string());
-  } else {
-    spdlog::info("no checkpoint to resume from: starting at step 0");
-  }
-  run.truncate_metrics_after(trainer.position().step);
-}
 
 /// The loop: steps, and at their times validations and checkpoints.
 class TrainingLoop {
@@ -108,14 +94,21 @@ class TrainingLoop {
     events_.scalar("train/loss", at.step, line.train_loss);
     events_.scalar("train/lr", at.step, lr);
     events_.scalar("valid/loss", at.step, valid.loss);
-    events_.scalar("valid/mae", at.step, last_->mae());
+    for (const TargetScores& target : last_->targets) {
+      const bool alone = last_->targets.size() == 1;
+      events_.scalar(alone ? "valid/mae" : "valid/mae/" + target.name, at.step, target.scores.mae);
+    }
     events_.flush();
   }
 
   std::string note() const {
     const TrainingPosition& at = trainer_.position();
-    const std::string valid =
-        last_ ? fmt::format(", valid MAE {:.4g} {}", last_->mae(), last_->unit()) : "";
+    std::string valid;
+    for (const TargetScores& target : last_ ? last_->targets : std::vector<TargetScores>{}) {
+      const std::string name = last_->targets.size() > 1 ? target.name + " " : "";
+      valid += fmt::format("{}{}{:.4g} {}", valid.empty() ? ", valid MAE " : ", ", name,
+                           target.scores.mae, target.unit);
+    }
     return fmt::format("step {}/{}{}", at.step, trainer_.total_steps(), valid);
   }
 
@@ -140,33 +133,52 @@ void check_same_recipe(const RunFiles& files, const Recipe& recipe) {
   Recipe before = read_recipe(files.recipe());
   before.run = recipe.run;  // where and how often: may change between restarts
   if (before == recipe) return;
+  std::vector<std::string> changes;
+  for (const KeyChange& change : changed_keys(before, recipe)) {
+    changes.push_back(fmt::format("{} {} -> {}", change.name, change.before, change.after));
+  }
   throw UserError(fmt::format(
-      "the recipe differs from the one that {} was started with; resume with that one ({}) or "
+      "the recipe differs from the one that {} was started with ({}); resume with that one ({}) or "
       "train into another folder with -o",
-      files.root.string(), files.recipe().string()));
+      files.root.string(), fmt::join(changes, ", "), files.recipe().string()));
+}
+
+/// A data set may have more targets than the recipe names: the others are left alone, not learnt.
+void say_targets(const std::vector<std::string>& used, const data::DatasetInfo& info) {
+  if (used.size() == info.targets.size()) return;
+  std::vector<std::string> others;
+  for (const data::TargetSpec& target : info.targets) {
+    if (!std::ranges::count(used, target.name)) others.push_back(target.name);
+  }
+  spdlog::info("training on {}; {} also has {}", fmt::join(used, ", "), info.path,
+               fmt::join(others, ", "));
 }
 
 }  // namespace
 
 void run_training(const Recipe& recipe, const std::filesystem::path& output, bool resume) {
+  check_dataset_file(recipe.data.path);
   const data::Dataset dataset(recipe.data.path);
   const auto device = make_device(recipe.run.device, static_cast<int>(recipe.run.threads));
   Trainer trainer(recipe, dataset, *device);
   RunDirectory run(output, resume ? RunDirectory::Mode::resume : RunDirectory::Mode::create);
-  if (resume) check_same_recipe(run.files(), recipe);
+  if (resume) {
+    check_same_recipe(run.files(), recipe);
+    resume_newest(trainer, run);
+  }
   run.write_recipe(to_toml(recipe));
-  if (resume) resume_newest(trainer, run);
+  say_targets(trainer.spec().targets, dataset.info());
 
   const StopSignals signals;
   const std::string stopped_by = TrainingLoop(recipe, trainer, run).run(signals);
   if (stopped_by == "signal") {
-    throw Interrupted(signals.signal(), fmt::format("stopped at step {}; go on with --resume -o {}",
-                                                    trainer.position().step, output.string()));
+    throw Interrupted(
+        signals.signal(),
+        fmt::format("stopped at step {}; go on with: moiety train {} -o {} --resume",
+                    trainer.position().step, run.files().recipe().string(), output.string()));
   }
-  check(std::filesystem::exists(best_model_path(run.files())),
-        "the training diverged: no validation gave a finite error; lower train.lr, or set "
-        "train.clip_norm");
   trainer.save_model(last_model_path(run.files()));
+  check_best_model(trainer, run.files());
   write_results(recipe, dataset, trainer, run, stopped_by);
 }
 

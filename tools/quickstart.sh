@@ -12,6 +12,7 @@ cmake --build build/quickstart -j "$(nproc)"
 moiety=build/quickstart/bin/moiety
 
 runs=runs/quickstart
+[ ! -e "$runs" ] || echo "replacing the results of an earlier quick start in $runs"
 rm -rf "$runs"
 mkdir -p "$runs"
 "$moiety" prepare data/gap_gfn2.csv -o "$runs/gap_gfn2.h5" --target gap_ev --split column

@@ -5,7 +5,7 @@
 
 namespace moiety::data {
 
-/// "xxh64:0123456789abcdef" of a file's content. Throws IoError when it cannot be read.
+/// "xxh64:0123456789abcdef" of a file's content. Throws UserError when it is missing.
 std::string file_checksum(const std::string& path);
 
 }  // namespace moiety::data

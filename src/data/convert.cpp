@@ -27,12 +27,21 @@ class RejectedRow : public Error {
   std::string kind_;
 };
 
+/// For a cell that would be a number if its comma were a point.
+const char* decimal_comma_hint(std::string cell) {
+  const std::size_t comma = cell.find(',');
+  if (comma == std::string::npos) return "";
+  cell[comma] = '.';
+  return parse_number(cell) ? "; write decimal points, not commas" : "";
+}
+
 double target_value(const std::string& cell, const TargetSpec& target) {
   if (is_missing(cell)) return std::numeric_limits<double>::quiet_NaN();
   const auto number = parse_number(cell);
   if (!number) {
     throw RejectedRow("target is no number",
-                      concat("target '", target.name, "' is '", cell, "', not a finite number"));
+                      concat("target '", target.name, "' is '", cell, "', not a finite number",
+                             decimal_comma_hint(cell)));
   }
   if (target.task != "regression" && *number != 0 && *number != 1) {
     throw RejectedRow("target is no class",

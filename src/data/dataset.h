@@ -19,9 +19,10 @@ namespace moiety::data {
 /// system's to drop.
 class Dataset {
  public:
-  /// Throws IoError naming the file, the data set in it and what is wrong: missing, truncated,
-  /// damaged, or not what the schema asks for. A file of at most `most_in_memory` bytes is read as
-  /// a whole; of a larger one only what is asked for, as long as it stays the same.
+  /// Throws UserError for a file that is missing or no data set, and IoError naming the file, the
+  /// data set in it and what is wrong: truncated, damaged, or not what the schema asks for. A file
+  /// of at most `most_in_memory` bytes is read as a whole; of a larger one only what is asked for,
+  /// as long as it stays the same.
   explicit Dataset(const std::string& path, std::int64_t most_in_memory = MappedFile::kLargestCopy);
 
   const std::string& path() const { return info().path; }

@@ -115,6 +115,7 @@ DatasetInfo read_attributes(const MappedFile& file, const Hdf5Reader& hdf5) {
   DatasetInfo info;
   info.path = file.path();
   info.file_bytes = std::ssize(file.bytes());
+  info.checksum = content_checksum(file);
   info.schema = hdf5.text("/", "schema");
   info.schema_version = hdf5.integer("/", "schema_version");
   check<IoError>(info.schema == schema::kName && info.schema_version == schema::kVersion,

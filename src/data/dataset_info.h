@@ -29,6 +29,7 @@ struct DatasetInfo {
   std::string schema;  ///< "moiety-graphs"
   std::int64_t schema_version = 0;
   std::int64_t file_bytes = 0;
+  std::uint64_t checksum = 0;  ///< of all content: splits, targets, units and features as well
   std::int64_t molecules = 0;
   std::int64_t atoms = 0;
   std::int64_t edges = 0;  ///< directed: each bond twice

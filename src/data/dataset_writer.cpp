@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/dataset_writer.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 
 #include "data/dataset_check.h"
 #include "data/file_seal.h"
 #include "data/hdf5_writer.h"
+#include "data/partial_file.h"
 #include "data/schema.h"
 #include "data/spool.h"
 #include "tensor/error.h"
@@ -20,47 +16,10 @@
 namespace moiety::data {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// The last bin of the degree histogram also counts what is beyond.
 constexpr std::int64_t kMaxDegree = 1023;
 
 std::int64_t width(const std::vector<std::int32_t>& dims) { return std::ssize(dims); }
-
-/// Forces a file, or the names in a folder, onto the disk.
-void sync_to_disk(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool done = descriptor >= 0 && (fsync(descriptor) == 0 || errno == EINVAL);
-  const int error = errno;
-  if (descriptor >= 0) close(descriptor);
-  check<IoError>(done, path, ": cannot be written to the disk: ", std::strerror(error));
-}
-
-/// A file that is removed again unless it is put in its final place.
-class PartialFile {
- public:
-  explicit PartialFile(const std::string& path) : final_(path), path_(path + ".partial") {}
-  ~PartialFile() {
-    if (!placed_) unlink(path_.c_str());
-  }
-  PartialFile(const PartialFile&) = delete;
-  PartialFile& operator=(const PartialFile&) = delete;
-
-  const std::string& path() const { return path_; }
-  void place() {
-    sync_to_disk(path_);
-    check<IoError>(std::rename(path_.c_str(), final_.c_str()) == 0, final_,
-                   ": cannot be written: ", std::strerror(errno));
-    placed_ = true;
-    const fs::path folder = fs::path(final_).parent_path();
-    sync_to_disk(folder.empty() ? "." : folder.string());
-  }
-
- private:
-  std::string final_;
-  std::string path_;
-  bool placed_ = false;
-};
 
 struct TargetMoments {
   std::vector<double> mean;

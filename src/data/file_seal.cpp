@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 
@@ -23,7 +24,8 @@ struct SectionEntry {
   std::uint64_t checksum;
 };
 
-/// The seal as it stands in the file. `own_checksum` covers all bytes before it.
+/// The seal as it stands in the file. `own_checksum` covers all bytes before it, hence the
+/// checksums of all sections.
 struct SealBlock {
   std::array<char, 16> magic;
   std::uint32_t version;
@@ -73,9 +75,9 @@ SealBlock read_block(const MappedFile& file) {
   SealBlock block{};
   const bool magic =
       bytes.size() >= kMagic.size() && std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) == 0;
-  check<IoError>(magic, file.path(),
-                 ": is not a moiety data set (its first bytes are wrong); make it with `moiety "
-                 "prepare`");
+  check<UserError>(magic, file.path(),
+                   ": is not a moiety data set (its first bytes are wrong); make it with `moiety "
+                   "prepare`");
   check<IoError>(bytes.size() >= kSealBytes, file.path(), ": is cut short: only ", bytes.size(),
                  " bytes; make or copy it again");
   std::memcpy(&block, bytes.data(), sizeof block);
@@ -120,7 +122,7 @@ void write_seal(const std::string& path, std::vector<FileSection> named) {
   std::fstream out(path, std::ios::in | std::ios::out | std::ios::binary);
   out.write(reinterpret_cast<const char*>(&block), sizeof block);
   out.close();
-  check<IoError>(out.good(), path, ": the seal could not be written");
+  check<IoError>(out.good(), path, ": cannot be written: ", std::strerror(errno));
 }
 
 std::vector<FileSection> verify_seal(const MappedFile& file) {
@@ -139,5 +141,7 @@ std::vector<FileSection> verify_seal(const MappedFile& file) {
   check<IoError>(at == size, file.path(), ": its seal covers ", at, " of ", size, " bytes");
   return sections;
 }
+
+std::uint64_t content_checksum(const MappedFile& file) { return read_block(file).own_checksum; }
 
 }  // namespace moiety::data

@@ -32,4 +32,8 @@ inline constexpr const char* kBetweenSections = "HDF5 structure";
 /// IoError naming the file and the section: not sealed, of another version, cut short, damaged.
 std::vector<FileSection> verify_seal(const MappedFile& file);
 
+/// One number for all that a sealed file holds: files of other content have another one. Of a file
+/// that verify_seal accepted.
+std::uint64_t content_checksum(const MappedFile& file);
+
 }  // namespace moiety::data

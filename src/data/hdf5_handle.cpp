@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/hdf5_handle.h"
 
+#include <string_view>
+
 #include "tensor/error.h"
 
 namespace moiety::data {
@@ -12,10 +14,20 @@ herr_t keep_innermost(unsigned, const H5E_error2_t* error, void* out) {
   return 0;
 }
 
+/// Of a system call that failed HDF5 tells all it knows, in which the system's own words are
+/// quoted.
+std::string shorten(const std::string& reason) {
+  constexpr std::string_view kQuote = "error message = '";
+  const std::size_t quote = reason.find(kQuote);
+  if (quote == std::string::npos) return reason;
+  const std::size_t begin = quote + kQuote.size();
+  return reason.substr(begin, reason.find('\'', begin) - begin);
+}
+
 [[noreturn]] void fail(const std::string& what) {
   std::string reason = "unknown HDF5 error";
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep_innermost, &reason);
-  throw IoError(what + ": " + reason);
+  throw IoError(what + ": " + shorten(reason));
 }
 
 }  // namespace

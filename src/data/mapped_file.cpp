@@ -16,7 +16,8 @@ namespace {
 
 struct stat status_of(int descriptor, const std::string& path) {
   struct stat status {};
-  check<IoError>(fstat(descriptor, &status) == 0, path, ": cannot be read: ", std::strerror(errno));
+  const bool known = fstat(descriptor, &status) == 0;
+  check<IoError>(known, path, ": cannot be read: ", std::strerror(errno));
   return status;
 }
 
@@ -49,10 +50,10 @@ void read_all(int descriptor, std::span<std::byte> into, const std::string& path
 
 MappedFile::MappedFile(const std::string& path, std::int64_t largest_copy)
     : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-  check<IoError>(descriptor_ >= 0, path, ": cannot be opened: ", std::strerror(errno));
+  check<UserError>(descriptor_ >= 0, path, ": cannot be opened: ", std::strerror(errno));
   try {
     const struct stat status = status_of(descriptor_, path_);
-    check<IoError>(S_ISREG(status.st_mode), path_, ": is not a regular file");
+    check<UserError>(S_ISREG(status.st_mode), path_, ": is not a regular file");
     changed_ns_ = change_time(status);
     mapped_ = status.st_size > largest_copy;
     const auto bytes =

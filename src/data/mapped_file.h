@@ -15,8 +15,8 @@ class MappedFile {
  public:
   static constexpr std::int64_t kLargestCopy = std::int64_t{256} << 20;
 
-  /// Files of more than `largest_copy` bytes are mapped. Throws IoError when the file is missing,
-  /// unreadable or not a regular file.
+  /// Files of more than `largest_copy` bytes are mapped. Throws UserError when the file is
+  /// missing, not readable or not a regular file.
   explicit MappedFile(const std::string& path, std::int64_t largest_copy = kLargestCopy);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;

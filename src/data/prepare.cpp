@@ -13,6 +13,7 @@
 #include "data/featurize.h"
 #include "data/rejects.h"
 #include "tensor/error.h"
+#include "tensor/file_paths.h"
 #include "tensor/thread_pool.h"
 
 namespace moiety::data {
@@ -40,17 +41,22 @@ void check_targets(const std::vector<TargetSpec>& targets) {
                    "a binary task has one target; use multilabel for ", targets.size());
 }
 
+fs::path rejects_path(const PrepareOptions& options) {
+  return options.output.string() + ".rejects.csv";
+}
+
 void check_files(const PrepareOptions& options) {
   check<UserError>(!options.sources.empty(), "there is no source to prepare");
-  for (const fs::path& source : options.sources) {
-    check<UserError>(fs::exists(source), "there is no file ", source.string());
+  std::vector<fs::path> inputs = options.sources;
+  if (options.split.kind == SplitPlan::Kind::file) inputs.push_back(options.split.file);
+  for (const fs::path& input : inputs) {
+    check_input_file(input);
+    check_not_input(options.output, input);
+    check_not_input(rejects_path(options), input);
   }
-  const fs::path folder = options.output.parent_path();
-  check<UserError>(folder.empty() || fs::is_directory(folder), "there is no folder ",
-                   folder.string(), " for ", options.output.filename().string(), "; make it first");
-  check<UserError>(
-      !fs::exists(options.output) || (options.overwrite && fs::is_regular_file(options.output)),
-      options.output.string(), " exists; choose another name or say that it may be overwritten");
+  check_output_folder(options.output);
+  check<UserError>(options.overwrite || !fs::exists(options.output), options.output.string(),
+                   " exists; choose another name or say that it may be overwritten");
 }
 
 std::string source_names(const std::vector<fs::path>& sources) {
@@ -88,6 +94,20 @@ std::int64_t count_duplicates(std::vector<std::uint64_t> fingerprints) {
   std::sort(fingerprints.begin(), fingerprints.end());
   const auto end = std::unique(fingerprints.begin(), fingerprints.end());
   return fingerprints.end() - end;
+}
+
+/// How many of `rows` are molecules that `others` hold too; fingerprints by row.
+std::int64_t count_shared(const std::vector<std::uint64_t>& fingerprints,
+                          const std::vector<std::int64_t>& rows,
+                          const std::vector<std::int64_t>& others) {
+  const auto fingerprint = [&](std::int64_t row) {
+    return fingerprints[static_cast<std::size_t>(row)];
+  };
+  std::vector<std::uint64_t> known(others.size());
+  std::ranges::transform(others, known.begin(), fingerprint);
+  std::ranges::sort(known);
+  return std::ranges::count_if(
+      rows, [&](std::int64_t row) { return std::ranges::binary_search(known, fingerprint(row)); });
 }
 
 class Conversion {
@@ -138,6 +158,9 @@ class Conversion {
   std::int64_t rows() const { return std::ssize(molecule_of_row_); }
   std::int64_t molecules() const { return state_.molecules; }
   std::int64_t duplicates() const { return count_duplicates(fingerprints_); }
+  std::int64_t test_in_train(const SplitIndices& splits) const {
+    return count_shared(fingerprints_, splits.test, splits.train);
+  }
 
  private:
   void convert_block(std::size_t rows) {
@@ -178,6 +201,16 @@ class Conversion {
   std::vector<std::optional<Split>> labels_;
 };
 
+/// What is wrong with a split is said of the sources that it divides.
+SplitIndices split_rows(const Conversion& conversion, const SplitIndices& listed,
+                        const PrepareOptions& options) {
+  try {
+    return conversion.split(listed);
+  } catch (const UserError& error) {
+    throw UserError(concat(source_names(options.sources), ": ", error.what()));
+  }
+}
+
 }  // namespace
 
 PrepareReport prepare(const PrepareOptions& options,
@@ -187,7 +220,7 @@ PrepareReport prepare(const PrepareOptions& options,
   auto sources = open_sources(options);
   const bool has_split_file = options.split.kind == SplitPlan::Kind::file;
   const SplitIndices listed = has_split_file ? read_split_file(options.split.file) : SplitIndices{};
-  Rejects rejects(options.output.string() + ".rejects.csv");
+  Rejects rejects(rejects_path(options));
   DatasetWriterOptions file = {.path = options.output.string(),
                                .features = ogb_schema(),
                                .targets = options.targets,
@@ -198,10 +231,12 @@ PrepareReport prepare(const PrepareOptions& options,
   for (std::size_t i = 0; i < sources.size(); ++i) {
     conversion.convert(options.sources[i], *sources[i]);
   }
+  if (conversion.molecules() == 0) rejects.finish();
   check<UserError>(conversion.molecules() > 0, "none of the ", conversion.rows(), " rows of ",
                    source_names(options.sources), " is usable; see ", rejects.path().string());
-  const SplitIndices splits = conversion.split(listed);
+  const SplitIndices splits = split_rows(conversion, listed, options);
   writer.finish(splits);
+  rejects.finish();
   return {.rows = conversion.rows(),
           .molecules = conversion.molecules(),
           .duplicates = conversion.duplicates(),
@@ -210,7 +245,8 @@ PrepareReport prepare(const PrepareOptions& options,
           .rejects_file = rejects.path(),
           .train = std::ssize(splits.train),
           .valid = std::ssize(splits.valid),
-          .test = std::ssize(splits.test)};
+          .test = std::ssize(splits.test),
+          .test_in_train = conversion.test_in_train(splits)};
 }
 
 }  // namespace moiety::data

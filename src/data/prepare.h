@@ -53,6 +53,7 @@ struct PrepareReport {
   std::int64_t train = 0;
   std::int64_t valid = 0;
   std::int64_t test = 0;
+  std::int64_t test_in_train = 0;  ///< molecules of test that train holds as well
 };
 
 /// Converts molecules into a data set. Rows that cannot be used are listed in the rejects file and

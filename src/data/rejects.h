@@ -8,18 +8,21 @@
 #include <string>
 
 #include "data/convert.h"
+#include "data/partial_file.h"
 
 namespace moiety::data {
 
 /// Collects the rows that were left out in a table (source, line, id, smiles, reason) and counts
-/// them by kind. The file is begun with the first of them: without any there is none.
+/// them by kind. It is written beside its place: an older one stays until finish().
 class Rejects {
  public:
-  /// Removes what an earlier run may have left under that name.
   explicit Rejects(std::filesystem::path path);
 
   /// Throws IoError when the file cannot be written.
   void add(const std::filesystem::path& source, const SourceRow& row, const Rejection& rejection);
+
+  /// Puts the table in its place; where no row was left out, an older one is removed instead.
+  void finish();
 
   std::int64_t count() const { return count_; }
   const std::map<std::string, std::int64_t>& by_kind() const { return by_kind_; }
@@ -27,6 +30,7 @@ class Rejects {
 
  private:
   std::filesystem::path path_;
+  PartialFile partial_;
   std::ofstream file_;
   std::int64_t count_ = 0;
   std::map<std::string, std::int64_t> by_kind_;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -11,6 +13,7 @@
 #include "data/table.h"
 #include "data/text.h"
 #include "tensor/error.h"
+#include "tensor/file_paths.h"
 
 namespace moiety::data {
 namespace {
@@ -22,8 +25,9 @@ Rows& part_of(SplitIndices& splits, Split split) {
 }
 
 SplitIndices read_json(const std::filesystem::path& path) {
+  check_input_file(path);
   std::ifstream file(path);
-  check<IoError>(file.is_open(), "cannot open ", path.string(), "; check the path and its rights");
+  check<UserError>(file.is_open(), "cannot open ", path.string(), ": ", std::strerror(errno));
   nlohmann::json lists;
   try {
     lists = nlohmann::json::parse(file);

@@ -29,22 +29,23 @@ Spool::Spool(const std::string& path) : path_(path) {
 
 void Spool::append_bytes(const void* data, std::size_t bytes) {
   if (bytes == 0) return;
-  check<IoError>(std::fwrite(data, 1, bytes, file_.get()) == bytes, path_,
-                 ": cannot write beside it: ", std::strerror(errno));
+  const bool written = std::fwrite(data, 1, bytes, file_.get()) == bytes;
+  check<IoError>(written, path_, ": cannot write beside it: ", std::strerror(errno));
   bytes_ += static_cast<std::int64_t>(bytes);
 }
 
 void Spool::append_text(const std::string& text) { append_bytes(text.c_str(), text.size() + 1); }
 
 void Spool::rewind() {
-  check<IoError>(std::fflush(file_.get()) == 0, path_,
-                 ": cannot write beside it: ", std::strerror(errno));
+  const bool written = std::fflush(file_.get()) == 0;
+  check<IoError>(written, path_, ": cannot write beside it: ", std::strerror(errno));
   std::rewind(file_.get());
 }
 
 void Spool::read(std::span<std::byte> to) {
-  check<IoError>(std::fread(to.data(), 1, to.size(), file_.get()) == to.size(), path_,
-                 ": cannot read back what was written beside it: ", std::strerror(errno));
+  const bool whole = std::fread(to.data(), 1, to.size(), file_.get()) == to.size();
+  check<IoError>(whole, path_, ": cannot read back what was written beside it: ",
+                 std::strerror(errno));
 }
 
 std::string Spool::read_text() {

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/text_input.h"
 
+#include <cerrno>
+#include <cstring>
+
 #include "tensor/error.h"
+#include "tensor/file_paths.h"
 
 namespace moiety::data {
 namespace {
@@ -12,10 +16,9 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 }  // namespace
 
 TextInput::TextInput(const std::filesystem::path& path) : path_(path) {
-  check<UserError>(!std::filesystem::is_directory(path), path.string(),
-                   " is a folder; name a file in it");
+  check_input_file(path);
   file_.open(path, std::ios::binary);
-  check<IoError>(file_.is_open(), "cannot open ", path.string(), "; check the path and its rights");
+  check<UserError>(file_.is_open(), "cannot open ", path.string(), ": ", std::strerror(errno));
   peek(0);
   check_is_text();
   if (window_.starts_with(kByteOrderMark)) consume(kByteOrderMark.size());

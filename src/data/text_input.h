@@ -13,8 +13,8 @@ namespace moiety::data {
 /// they have understood. Memory is bounded by the longest look ahead.
 class TextInput {
  public:
-  /// Opens the file and skips a UTF-8 byte order mark. Throws IoError when it cannot be read, and
-  /// UserError when it is compressed, UTF-16 or binary.
+  /// Opens the file and skips a UTF-8 byte order mark. Throws UserError when it cannot be opened,
+  /// is no regular file, or is compressed, UTF-16 or binary.
   explicit TextInput(const std::filesystem::path& path);
 
   /// The character `ahead` places after the next one, or -1 behind the end of the file.

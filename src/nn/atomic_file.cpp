@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tensor/error.h"
+#include "tensor/file_paths.h"
 
 namespace moiety::nn {
 namespace {
@@ -27,7 +28,8 @@ bool flush_folder(const std::filesystem::path& folder) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)), beside_(path_) {
+AtomicFile::AtomicFile(const std::filesystem::path& path)
+    : path_(output_place(path)), beside_(path_) {
   beside_ += ".tmp";
   descriptor_ = ::open(beside_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (descriptor_ < 0) fail("create");

@@ -8,11 +8,13 @@
 namespace moiety::nn {
 
 /// A file that is written beside its place (path + ".tmp") and takes it in one rename: whatever
-/// happens between, `path` holds the old content or the new one. An interrupted writer's leftover
-/// is overwritten by the next. Everything throws IoError naming the path.
+/// happens between, `path` holds the old content or the new one. A symbolic link stays, and what it
+/// points to is replaced. An interrupted writer's leftover is overwritten by the next. Everything
+/// throws IoError naming the path.
 class AtomicFile {
  public:
-  explicit AtomicFile(std::filesystem::path path);
+  /// Throws UserError where a folder, a pipe or a device is in the way.
+  explicit AtomicFile(const std::filesystem::path& path);
   /// Removes what was written unless it was committed.
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/graph_model.h"
 
+#include <numeric>
+
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/message_passing.h"
 #include "autograd/ops/segment.h"
@@ -30,7 +32,26 @@ Variable ones(std::int64_t n, DType dtype, Device& device) {
   return Variable(out);
 }
 
+double sum_of(const std::vector<std::int32_t>& dims) {
+  return std::accumulate(dims.begin(), dims.end(), 0.0);
+}
+
 }  // namespace
+
+double count_parameters(const GraphModelConfig& config) {
+  const auto width = static_cast<double>(config.hidden);
+  const double linear = width * width + width;
+  const double norm = config.norm == NormKind::none ? 0 : 2 * width;
+  const double encoder = config.atom_dims.empty()
+                             ? (static_cast<double>(config.input_features) + 1) * width
+                             : sum_of(config.atom_dims) * width;
+  double layer = linear + norm;
+  if (config.conv != ConvKind::gcn) layer += linear + norm;
+  if (config.conv == ConvKind::gine) layer += sum_of(config.bond_dims) * width;
+  const double outputs = static_cast<double>(config.outputs) * (width + 1);
+  return encoder + static_cast<double>(config.layers) * layer +
+         static_cast<double>(config.head_layers - 1) * linear + outputs;
+}
 
 GraphModel::GraphModel(Initializer& init, const GraphModelConfig& config)
     : config_(config), dtype_(init.dtype()) {

@@ -24,6 +24,10 @@ struct GraphModelConfig {
   std::int64_t outputs = 1;
 };
 
+/// Parameters of the model that a configuration describes, without building it. Floating point:
+/// a configuration may ask for more than can be counted otherwise.
+double count_parameters(const GraphModelConfig& config);
+
 /// Predicts T numbers a molecule: atom embedding, message-passing layers (convolution, norm, ReLU,
 /// dropout, residual), pooling over atoms, MLP head.
 class GraphModel : public Module {

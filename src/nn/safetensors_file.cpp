@@ -32,8 +32,8 @@ SafetensorsFile::Descriptor::~Descriptor() { ::close(value); }
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
     : name_(path.string()), descriptor_(path) {
   struct stat status = {};
-  check<IoError>(::fstat(descriptor_.value, &status) == 0, "cannot read ", name_, ": ",
-                 std::strerror(errno));
+  const bool known = ::fstat(descriptor_.value, &status) == 0;
+  check<IoError>(known, "cannot read ", name_, ": ", std::strerror(errno));
   check<IoError>(S_ISREG(status.st_mode), name_, " is not a file");
   check<IoError>(status.st_size > kLengthBytes, name_, " has only ", status.st_size,
                  " bytes; it is truncated or no safetensors file");

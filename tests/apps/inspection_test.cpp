@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "apps/machine.h"
 #include "apps/run_directory.h"
+#include "data/dataset.h"
 #include "nn/checkpoint.h"
 #include "support/dataset_files.h"
 #include "support/error_text.h"
@@ -27,6 +30,11 @@ TEST(Inspect, ADataSet) {
   EXPECT_EQ(found["molecules"], 20);
   EXPECT_EQ(found["splits"]["train"], 16);
   EXPECT_EQ(found["targets"]["gap"]["unit"], "eV");
+  const data::Dataset dataset(path);
+  int missing = 0;
+  for (int m = 0; m < 20; ++m) missing += std::isnan(dataset.targets(m)[0]) ? 1 : 0;
+  EXPECT_GT(missing, 0);
+  EXPECT_EQ(found["targets"]["gap"]["missing"], missing);
   EXPECT_TRUE(says(format_inspection(found), {"molecules", "20", "test-1", "gap", "eV"}));
 }
 
@@ -65,6 +73,16 @@ TEST(Inspect, WhatItCannotReadIsNamed) {
   EXPECT_TRUE(says(error_text<UserError>([&] { inspect(path); }), {path, "no such"}));
   moiety::testing::write_bytes(path, "hello");
   EXPECT_TRUE(says(error_text([&] { inspect(path); }), {path}));
+}
+
+TEST(Inspect, OtherFilesAreNamedWithTheirCommand) {
+  const TemporaryFolder folder;
+  const auto refusal = [&](const std::string& name) {
+    moiety::testing::write_bytes(folder / name, "hello");
+    return error_text<UserError>([&] { inspect(folder / name); });
+  };
+  EXPECT_TRUE(says(refusal("r.toml"), {"r.toml is a recipe", "moiety recipe"}));
+  EXPECT_TRUE(says(refusal("m.csv"), {"m.csv is a table", "moiety prepare"}));
 }
 
 TEST(Machine, IsDescribed) {

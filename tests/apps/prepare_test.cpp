@@ -79,6 +79,25 @@ TEST_F(PrepareCommand, MistakesAreNamedWithARemedy) {
   EXPECT_TRUE(says(refusal({"--target", "mu", "--split", "randm"}), {"did you mean 'random'?"}));
   EXPECT_TRUE(says(refusal({"--target", "mu", "--split", "column"}), {"no column 'split'"}));
   EXPECT_TRUE(says(refusal({"--target", "mu", "--delimiter", "dot"}), {"--delimiter dot"}));
+  for (const char* seed : {"-1", "18446744073709551616", "1.5", "x"}) {
+    EXPECT_TRUE(says(refusal({"--target", "mu", "--seed", seed}), {"--seed", seed}));
+  }
+}
+
+TEST_F(PrepareCommand, WarnsOfWhatTrainingWillNotLike) {
+  const auto screen = [&](const std::vector<std::string>& flags) {
+    ::testing::internal::CaptureStdout();
+    run(flags);
+    return ::testing::internal::GetCapturedStdout();
+  };
+  EXPECT_EQ(screen({"--target", "gap_ev"}).find("warning"), std::string::npos);
+  EXPECT_TRUE(says(screen({"--target", "mu", "--task", "binary", "--overwrite"}),
+                   {"warning: `moiety train` learns regression only", "binary"}));
+  std::string twice = "smiles,gap_ev\n";
+  for (int i = 0; i < 40; ++i) twice += i % 2 == 0 ? "OCC,1\n" : "CCO,2\n";
+  write_bytes(folder_ / "m.csv", twice);
+  EXPECT_TRUE(says(screen({"--target", "gap_ev", "--overwrite"}),
+                   {"warning: 4 of the 4 test molecules occur in train", "--split scaffold"}));
 }
 
 TEST_F(PrepareCommand, OverwritesOnlyWhenTold) {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "apps/recipe_keys.h"
+#include "apps/recipe_values.h"
 #include "support/error_text.h"
 #include "support/temporary_folder.h"
 #include "tensor/error.h"
@@ -57,6 +58,8 @@ TEST(Recipe, TargetsAreAListOrOneString) {
   EXPECT_EQ(parse_recipe("[data]\npath='x'\ntarget='gap,dipole'", "r").data.target, both);
   EXPECT_EQ(parse_recipe("[data]\npath='x'\ntarget=['gap','dipole']", "r").data.target, both);
   EXPECT_TRUE(parse_recipe("[data]\npath='x'\ntarget=[]", "r").data.target.empty());
+  EXPECT_TRUE(
+      says(error_of("[data]\npath='x'\ntarget='gap,mu,gap'"), {"data.target", "'gap' twice"}));
 }
 
 struct Mistake {
@@ -171,6 +174,22 @@ TEST(RecipeToml, SaysWhatIsNotTheDefault) {
   Recipe recipe;
   recipe.train.epochs = 7;
   EXPECT_TRUE(says(to_toml(recipe), {"default 60", "epochs = 7"}));
+}
+
+TEST(RecipeToml, SaysWhatThisVersionDoesNotDo) {
+  EXPECT_TRUE(says(to_toml(Recipe{}), {"one process only in this version", "only f32"}));
+}
+
+TEST(RecipeKeys, ChangesAreFoundInOrder) {
+  Recipe after;
+  after.train.lr = 0.5;
+  after.model.type = "gin";
+  const auto changes = changed_keys(Recipe{}, after);
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_EQ(changes[0].name, "model.type");
+  EXPECT_EQ(changes[0].before + changes[0].after, "\"gcn\"\"gin\"");
+  EXPECT_EQ(changes[1].name, "train.lr");
+  EXPECT_EQ(changes[1].after, "0.5");
 }
 
 TEST(RecipeKeys, DefaultsAreAllowedAndNamesUnique) {

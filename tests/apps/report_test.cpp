@@ -49,6 +49,7 @@ RunRecord sample_run(std::int64_t molecules, const std::string& name = "run") {
   Summary summary;
   summary.name = name;
   summary.model = "gcn, 5 layers of 128";
+  summary.dataset = "data/gap.h5";
   summary.metrics["test"] = score(test, {"eV"});
   summary.metrics["test"].targets[0].scores.mae = 0.17129;
   summary.baselines["mean predictor"]["test"] = score_mean_predictor(test, {4.0}, {"eV"});
@@ -70,6 +71,35 @@ TEST(Report, ShowsTheFigures) {
   EXPECT_TRUE(says(html, {"0.1713", "eV", "mean predictor", "gcn, 5 layers of 128", "123456",
                           "Learning rate", "Loss", "class=\"dots\"", "class=\"columns\"",
                           "100 molecules", "# &lt;fast&gt; &amp; furious"}));
+  EXPECT_EQ(first_unbalanced_tag(html), "");
+}
+
+/// Errors of 0.1 eV and 2 debye.
+RunRecord two_target_run(const std::string& name) {
+  RunRecord run = sample_run(3, name);
+  run.predictions =
+      Predictions{{"gap", "dipole"}, {"a", "b"}, {"C", "N"}, {1, 10, 3, 20}, {1.1, 12, 3.1, 22}};
+  Summary summary;
+  summary.model = "gine, 5 layers of 128";
+  summary.metrics["test"] = score(*run.predictions, {"eV", "debye"});
+  summary.metrics["valid"] = summary.metrics["test"];
+  summary.baselines["mean predictor"]["test"] =
+      score_mean_predictor(*run.predictions, {2, 15}, {"eV", "debye"});
+  run.summary = to_json(summary);
+  return run;
+}
+
+TEST(Report, NamesTargetDataSetAndPredictions) {
+  EXPECT_TRUE(says(render_report(sample_run(5)),
+                   {"gcn, 5 layers of 128: gap of data/gap.h5", "href=\"predictions_test.csv\""}));
+  EXPECT_TRUE(
+      says(render_report(sample_run(5), "runs/a"), {"href=\"runs/a/predictions_test.csv\""}));
+}
+
+TEST(Report, SeveralTargetsHaveAFigureEach) {
+  const std::string html = render_report(two_target_run("two"));
+  EXPECT_TRUE(says(html, {"Test MAE, dipole", "Test MAE, gap", "test, gap", "mean predictor"}));
+  EXPECT_EQ(html.find(">1.05"), std::string::npos) << "the mean of eV and debye";
   EXPECT_EQ(first_unbalanced_tag(html), "");
 }
 
@@ -116,6 +146,14 @@ TEST(Comparison, NamesRunsAndDifferences) {
   const std::string html = render_comparison(runs);
   EXPECT_TRUE(says(html, {"first", "second", "train.lr", "0.005", "validation MAE"}));
   EXPECT_EQ(html.find("data.path"), std::string::npos);
+  EXPECT_EQ(first_unbalanced_tag(html), "");
+}
+
+TEST(Comparison, HasARowATarget) {
+  const std::string html = render_comparison({sample_run(3, "first"), two_target_run("two")});
+  EXPECT_TRUE(says(
+      html, {"<th>target</th>", "<td>two</td><td>dipole</td><td>2</td>",
+             "<td>two</td><td>gap</td><td>0.1</td>", "<td>first</td><td>gap</td><td>0.1713</td>"}));
   EXPECT_EQ(first_unbalanced_tag(html), "");
 }
 
@@ -168,7 +206,21 @@ TEST(ResultScreen, OrdersRunsAndBaselinesByTheirError) {
 }
 
 TEST(ResultScreen, OfOneRunNamesItsModel) {
-  EXPECT_TRUE(says(result_screen({sample_run(10, "first")}), {"gcn, 5 layers of 128", "epochs"}));
+  const std::string screen = result_screen({sample_run(10, "first")});
+  EXPECT_TRUE(says(screen, {"gcn, 5 layers of 128", "epochs"}));
+  EXPECT_EQ(screen.find("target"), std::string::npos) << "there is only one";
+}
+
+TEST(ResultScreen, SeveralTargetsAreRowsOfTheirOwn) {
+  const std::string screen = result_screen({sample_run(10, "first"), two_target_run("two")});
+  std::size_t at = 0;
+  for (const char* next : {"target", "two (gine, 5 layers of 128)", "dipole", "2", "debye",
+                           "mean predictor", "dipole", "two (gine", "gap", "0.1", "eV", "first",
+                           "gap", "0.1713", "mean predictor", "gap", "1 ", "eV"}) {
+    at = screen.find(next, at);
+    ASSERT_NE(at, std::string::npos) << next << " in\n" << screen;
+  }
+  EXPECT_EQ(screen.find("1.05"), std::string::npos) << "the mean of eV and debye";
 }
 
 }  // namespace

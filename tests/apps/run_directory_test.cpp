@@ -120,6 +120,38 @@ TEST_F(RunDirectoryTest, ADamagedLineIsNamed) {
   EXPECT_TRUE(says(error_text<IoError>([&] { read_metrics(files()); }), {"metrics.jsonl:2"}));
 }
 
+TEST_F(RunDirectoryTest, AFolderInPlaceOfAFileIsNamed) {
+  make_run(0);
+  std::filesystem::remove(files().metrics());
+  std::filesystem::create_directory(files().metrics());
+  std::filesystem::create_directory(files().summary());
+  EXPECT_TRUE(says(error_text<IoError>([&] { read_metrics(files()); }), {"metrics.jsonl"}));
+  EXPECT_TRUE(says(error_text<IoError>([&] { read_summary(files()); }), {"summary.json"}));
+}
+
+TEST_F(RunDirectoryTest, AStepThatIsNoNumberIsNamed) {
+  make_run(1);
+  write_bytes(files().metrics(), "{\"step\": 1}\n{\"step\": \"two\"}\n");
+  RunDirectory run(root(), Mode::resume);
+  EXPECT_TRUE(says(error_text<IoError>([&] { run.truncate_metrics_after(1); }),
+                   {"metrics.jsonl:2", "step"}));
+}
+
+TEST_F(RunDirectoryTest, OutputsReplaceNoFileOfTheRun) {
+  make_run(1);
+  const auto refusal = [&](const std::filesystem::path& output) {
+    return error_text<UserError>([&] { check_not_of_run(files(), output, files().report()); });
+  };
+  write_bytes(files().checkpoints() / "best.ckpt", "x");
+  write_bytes(files().report(), "x");
+  std::filesystem::create_symlink(files().recipe(), folder_ / "link");
+  EXPECT_TRUE(says(refusal(files().metrics()), {"metrics.jsonl", "would be lost"}));
+  EXPECT_TRUE(says(refusal(files().checkpoints() / "best.ckpt"), {"best.ckpt"}));
+  EXPECT_TRUE(says(refusal(folder_ / "link"), {"link", "a file of the run"}));
+  EXPECT_NO_THROW(check_not_of_run(files(), files().report(), files().report()));
+  EXPECT_NO_THROW(check_not_of_run(files(), root() / "new.html", files().report()));
+}
+
 TEST_F(RunDirectoryTest, KeepsTheNewestCheckpoints) {
   RunDirectory run(root(), Mode::create);
   for (const std::int64_t step : {5, 100, 20, 3000}) {
@@ -152,6 +184,14 @@ TEST_F(RunDirectoryTest, SummaryComesBack) {
   EXPECT_EQ(read_summary(files())["metrics"]["test"]["mae"], 0.17);
   write_bytes(files().summary(), "{\"metrics\": ");
   EXPECT_TRUE(says(error_text<IoError>([&] { read_summary(files()); }), {"summary.json"}));
+  for (const char* text :
+       {"[]", "{\"metrics\": 1}", "{\"metrics\": {\"test\": \"good\"}}", "{\"machine\": []}",
+        "{\"baseline\": {\"mean\": {\"test\": 3}}}", "{\"metrics\": {\"test\": {\"unit\": 7}}}",
+        "{\"metrics\": {\"test\": {\"targets\": {\"gap\": 0.1}}}}"}) {
+    write_bytes(files().summary(), text);
+    EXPECT_TRUE(says(error_text<IoError>([&] { read_summary(files()); }), {"summary.json"}))
+        << text;
+  }
 }
 
 }  // namespace

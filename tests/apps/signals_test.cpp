@@ -20,7 +20,7 @@ void (*handler_of(int signal))(int) {
 }
 
 TEST(StopSignals, RaiseAFlag) {
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     const StopSignals signals;
     EXPECT_FALSE(signals.requested());
     raise(signal);
@@ -36,6 +36,16 @@ TEST(StopSignals, RestoreTheHandlers) {
     EXPECT_NE(handler_of(SIGINT), before);
   }
   EXPECT_EQ(handler_of(SIGINT), before);
+}
+
+TEST(StopSignals, NohupStays) {
+  const auto before = std::signal(SIGHUP, SIG_IGN);
+  {
+    const StopSignals signals;
+    raise(SIGHUP);
+    EXPECT_FALSE(signals.requested());
+  }
+  EXPECT_EQ(std::signal(SIGHUP, before), SIG_IGN);
 }
 
 int status_after(const std::function<void()>& run) {

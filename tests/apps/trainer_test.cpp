@@ -7,53 +7,18 @@
 #include <fstream>
 
 #include "nn/checkpoint.h"
-#include "support/dataset_files.h"
 #include "support/error_text.h"
+#include "support/toy_training.h"
 #include "tensor/caching_allocator.h"
 
 namespace moiety::apps {
 namespace {
 
-using testing::Dice;
 using testing::error_text;
-using testing::random_molecule;
+using testing::make_toy_dataset;
 using testing::says;
 using testing::TemporaryFolder;
-
-/// 400 molecules of 1 to 16 atoms whose target is their number of atoms.
-std::string make_dataset(const TemporaryFolder& folder) {
-  const std::string path = (folder.path() / "toy.h5").string();
-  Dice dice(1);
-  data::DatasetWriterOptions options;
-  options.path = path;
-  options.features = testing::test_features();
-  options.targets = {{"atoms", "", "regression"}};
-  data::DatasetWriter writer(options);
-  data::SplitIndices split;
-  for (std::int64_t i = 0; i < 400; ++i) {
-    data::MoleculeRecord molecule =
-        random_molecule(dice, 1 + dice.below(16), testing::test_features(), 1);
-    molecule.y = {static_cast<double>(molecule.z.size())};
-    writer.append(molecule);
-    (i < 320 ? split.train : i < 360 ? split.valid : split.test).push_back(i);
-  }
-  writer.finish(split);
-  return path;
-}
-
-Recipe toy_recipe(const std::string& path) {
-  Recipe recipe;
-  recipe.data.path = path;
-  recipe.data.batch_size = 32;
-  recipe.model.type = "gine";
-  recipe.model.hidden = 16;
-  recipe.model.layers = 2;
-  recipe.model.norm = "layer";
-  recipe.model.dropout = 0.1;
-  recipe.train.epochs = 1'000'000;
-  recipe.train.schedule = "constant";
-  return recipe;
-}
+using testing::toy_recipe;
 
 std::vector<float> weights(const Trainer& trainer) {
   std::vector<float> out;
@@ -66,7 +31,7 @@ std::vector<float> weights(const Trainer& trainer) {
 
 TEST(Trainer, TakesNothingFromTheSystemAfterTheFirstSteps) {
   const TemporaryFolder folder;
-  const data::Dataset dataset(make_dataset(folder));
+  const data::Dataset dataset(make_toy_dataset(folder));
   const auto device = make_cpu_device(2);
   Trainer trainer(toy_recipe(dataset.path()), dataset, *device);
   data::Loader loader = trainer.make_loader();
@@ -91,7 +56,7 @@ std::size_t resident_kilobytes() {
 
 TEST(Trainer, DoesNotGrowOverTenThousandSteps) {
   const TemporaryFolder folder;
-  const data::Dataset dataset(make_dataset(folder));
+  const data::Dataset dataset(make_toy_dataset(folder));
   const auto device = make_cpu_device(2);
   Trainer trainer(toy_recipe(dataset.path()), dataset, *device);
   data::Loader loader = trainer.make_loader();
@@ -104,7 +69,7 @@ TEST(Trainer, DoesNotGrowOverTenThousandSteps) {
 
 TEST(Trainer, LearnsToCountAtoms) {
   const TemporaryFolder folder;
-  const data::Dataset dataset(make_dataset(folder));
+  const data::Dataset dataset(make_toy_dataset(folder));
   const auto device = make_cpu_device(2);
   Recipe recipe = toy_recipe(dataset.path());
   recipe.model.pool = "sum";
@@ -120,7 +85,7 @@ TEST(Trainer, LearnsToCountAtoms) {
 
 TEST(Trainer, GoesOnFromACheckpointBitForBit) {
   const TemporaryFolder folder;
-  const data::Dataset dataset(make_dataset(folder));
+  const data::Dataset dataset(make_toy_dataset(folder));
   const auto path = folder.path() / "at_17.ckpt";
   Recipe recipe = toy_recipe(dataset.path());
   recipe.train.ema = 0.9;
@@ -147,7 +112,7 @@ TEST(Trainer, GoesOnFromACheckpointBitForBit) {
 
 TEST(Trainer, AccumulatedBatchesAreOneLargerBatch) {
   const TemporaryFolder folder;
-  const data::Dataset dataset(make_dataset(folder));
+  const data::Dataset dataset(make_toy_dataset(folder));
   const auto device = make_cpu_device(2);
   Recipe recipe = toy_recipe(dataset.path());
   recipe.data.batch_size = 64;
@@ -167,14 +132,54 @@ TEST(Trainer, AccumulatedBatchesAreOneLargerBatch) {
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-6);
 }
 
+TEST(Trainer, GoesOnWithItsOwnDataSetAlone) {
+  const TemporaryFolder folder;
+  const auto device = make_cpu_device(1);
+  const Recipe recipe = toy_recipe(make_toy_dataset(folder));
+  const data::Dataset dataset(recipe.data.path);
+  Trainer trainer(recipe, dataset, *device);
+  trainer.save(folder / "a.ckpt");
+  EXPECT_NO_THROW(trainer.restore(folder / "a.ckpt"));
+  make_toy_dataset(folder, [](std::int64_t, double atoms) { return 2 * atoms; });
+  const data::Dataset changed(recipe.data.path);
+  Trainer other(recipe, changed, *device);
+  EXPECT_TRUE(says(error_text<UserError>([&] { other.restore(folder / "a.ckpt"); }),
+                   {"toy.h5 is not the data set", "a.ckpt"}));
+}
+
+TEST(Trainer, RefusesTargetsWithoutValues) {
+  const auto refusal_without = [](std::int64_t begin, std::int64_t end) {
+    const TemporaryFolder folder;
+    const auto device = make_cpu_device(1);
+    const data::Dataset dataset(make_toy_dataset(folder, [&](std::int64_t row, double atoms) {
+      return row >= begin && row < end ? std::nan("") : atoms;
+    }));
+    return error_text<UserError>([&] { Trainer(toy_recipe(dataset.path()), dataset, *device); });
+  };
+  EXPECT_TRUE(says(refusal_without(0, 320), {"'atoms'", "toy.h5", "no value in the train split"}));
+  EXPECT_TRUE(says(refusal_without(320, 360), {"'atoms'", "no value in the valid split"}));
+  EXPECT_EQ(refusal_without(0, 319), "nothing was thrown");
+}
+
+TEST(Trainer, RefusesWhatMemoryCannotHold) {
+  const TemporaryFolder folder;
+  const data::Dataset dataset(make_toy_dataset(folder));
+  const auto device = make_cpu_device(1);
+  Recipe recipe = toy_recipe(dataset.path());
+  recipe.model.hidden = 65536;
+  recipe.model.layers = 256;
+  EXPECT_TRUE(says(error_text<UserError>([&] { Trainer(recipe, dataset, *device); }),
+                   {"parameters", "TiB", "model.hidden"}));
+}
+
 TEST(Trainer, RefusesWhatDoesNotFit) {
   const TemporaryFolder folder;
-  const data::Dataset dataset(make_dataset(folder));
+  const data::Dataset dataset(make_toy_dataset(folder));
   const auto device = make_cpu_device(1);
   Recipe recipe = toy_recipe(dataset.path());
   recipe.data.target = {"atom"};
   EXPECT_TRUE(says(error_text<UserError>([&] { Trainer(recipe, dataset, *device); }),
-                   {"atom", "did you mean", "atoms"}));
+                   {"atom", "did you mean", "it has atoms"}));
   recipe = toy_recipe(dataset.path());
   Trainer trainer(recipe, dataset, *device);
   trainer.save(folder.path() / "a.ckpt");

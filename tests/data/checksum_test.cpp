@@ -17,7 +17,7 @@ TEST(FileChecksum, NamesTheAlgorithmAndTheMissingFile) {
   EXPECT_EQ(file_checksum(folder / "a"), "xxh64:44bc2cf5ad770999");
   write_bytes(folder / "empty", "");
   EXPECT_EQ(file_checksum(folder / "empty"), "xxh64:ef46db3751d8e999");
-  EXPECT_THROW(file_checksum(folder / "missing"), IoError);
+  EXPECT_THROW(file_checksum(folder / "missing"), UserError);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ using namespace moiety::testing;  // NOLINT: helpers of the tests
 constexpr int kTrials = 300;
 
 std::string refusal(const std::string& path) {
-  return error_text<IoError>([&] { const Dataset dataset(path); });
+  return error_text([&] { const Dataset dataset(path); });
 }
 
 class DamagedDataset : public ::testing::Test {
@@ -82,10 +82,12 @@ TEST_F(DamagedDataset, RefusalNamesTheDataSet) {
   bytes[static_cast<std::size_t>(x->offset + 5)] ^= 1;
   write_bytes(bad_, bytes);
   EXPECT_TRUE(says(refusal(bad_), {"bad.h5: /node/x is damaged"}));
+  EXPECT_THROW(Dataset{bad_}, IoError);
 }
 
 TEST_F(DamagedDataset, OtherFilesAreRefused) {
   expect_refused("mol,gap\nCCO,1.5\n", "a CSV file");
+  EXPECT_THROW(Dataset{bad_}, UserError);
   expect_refused("\x89HDF\r\n\x1a\n" + std::string(10000, '\0'), "another HDF5 file");
   EXPECT_TRUE(says(refusal(folder_ / "missing.h5"), {"missing.h5"}));
   EXPECT_TRUE(says(refusal(folder_.path()), {"not a regular file"}));

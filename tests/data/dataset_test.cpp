@@ -109,6 +109,27 @@ TEST(Dataset, SameInputSameBytes) {
   EXPECT_TRUE(read_bytes(folder / "a.h5") == read_bytes(folder / "b.h5"));
 }
 
+TEST(Dataset, ChecksumTellsContentApart) {
+  const TemporaryFolder folder;
+  const auto molecules = random_molecules(40, 1);
+  const auto checksum_with = [&](const DatasetWriterOptions& options, const SplitIndices& splits) {
+    DatasetWriter writer(options);
+    for (const auto& molecule : molecules) writer.append(molecule);
+    writer.finish(splits);
+    return Dataset(options.path).info().checksum;
+  };
+  auto options = test_options(folder / "a.h5");
+  const auto splits = simple_splits(40);
+  const std::uint64_t checksum = checksum_with(options, splits);
+  options.path = folder / "b.h5";
+  EXPECT_EQ(checksum_with(options, splits), checksum);
+  auto other_splits = splits;
+  std::swap(other_splits.valid, other_splits.test);
+  EXPECT_NE(checksum_with(options, other_splits), checksum);
+  options.targets[0].unit = "kcal/mol";
+  EXPECT_NE(checksum_with(options, splits), checksum);
+}
+
 TEST(Dataset, WideFeaturesPositionsAndNoTargets) {
   const TemporaryFolder folder;
   const FeatureSchema features = {"wide", {1000, 2}, {}};

@@ -57,8 +57,8 @@ TEST(MappedFile, EmptyFilesHaveNoBytes) {
 
 TEST(MappedFile, RefusesWhatIsNoFile) {
   const TemporaryFolder folder;
-  EXPECT_TRUE(says(error_text<IoError>([&] { MappedFile(folder / "none", 0); }), {"none"}));
-  EXPECT_TRUE(says(error_text<IoError>([&] { MappedFile(folder / ".", 0); }), {"not a regular"}));
+  EXPECT_TRUE(says(error_text<UserError>([&] { MappedFile(folder / "none", 0); }), {"none"}));
+  EXPECT_TRUE(says(error_text<UserError>([&] { MappedFile(folder / ".", 0); }), {"not a regular"}));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "data/prepare.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cmath>
@@ -99,6 +100,46 @@ TEST_F(Prepare, ListsWhatItRejects) {
             "source.csv,11,,CO,\"target 'gap' is 'inf', not a finite number\"\n");
 }
 
+TEST_F(Prepare, HintsAtDecimalPoints) {
+  const auto report = prepare(options("smiles;gap\nC;1\nCC;1,5\nCCC;2\nCCCC;3\n", kGap));
+  EXPECT_TRUE(says(read_bytes(report.rejects_file), {"'1,5'", "decimal points"}));
+}
+
+TEST_F(Prepare, AnOlderTableOfRejectsStaysUntilTheEnd) {
+  auto o = options("smiles,gap\nXX,1\n" + chains(20).substr(11), kGap);
+  const auto rejects = folder_ / "data.h5.rejects.csv";
+  write_bytes(rejects, "older");
+  std::string meanwhile;
+  EXPECT_EQ(prepare(o, [&](const auto&) { meanwhile = read_bytes(rejects); }).rejected, 1);
+  EXPECT_EQ(meanwhile, "older");
+  EXPECT_TRUE(says(read_bytes(rejects), {"XX"}));
+  write_bytes(folder_ / "source.csv", chains(20));
+  o.overwrite = true;
+  prepare(o, [&](const auto&) { meanwhile = read_bytes(rejects); });
+  EXPECT_TRUE(says(meanwhile, {"XX"}));
+  EXPECT_FALSE(std::filesystem::exists(rejects)) << "nothing was rejected";
+}
+
+TEST_F(Prepare, OutputsReplaceNoInput) {
+  auto o = options(chains(20), kGap);
+  o.overwrite = true;
+  std::filesystem::create_symlink("source.csv", folder_ / "data.h5");
+  EXPECT_TRUE(says(refusal(o), {"data.h5", "is the input", "source.csv"}));
+  std::filesystem::remove(folder_ / "data.h5");
+  std::filesystem::rename(folder_ / "source.csv", folder_ / "data.h5.rejects.csv");
+  o.sources = {folder_ / "data.h5.rejects.csv"};
+  EXPECT_TRUE(says(refusal(o), {"data.h5.rejects.csv", "is the input"}));
+  EXPECT_EQ(read_bytes(o.sources[0]), chains(20));
+}
+
+TEST_F(Prepare, WritesThroughASymbolicLink) {
+  const auto o = options(chains(20), kGap);
+  std::filesystem::create_symlink("elsewhere.h5", folder_ / "data.h5");
+  prepare(o);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "data.h5"));
+  EXPECT_EQ(Dataset((folder_ / "elsewhere.h5").string()).size(), 20);
+}
+
 TEST_F(Prepare, SameBytesForAnyNumberOfThreads) {
   std::string content = chains(9000);
   content += "C1CC,1\nC(,2\nXX,3\n";
@@ -118,6 +159,14 @@ TEST_F(Prepare, SameBytesForAnyNumberOfThreads) {
 
 TEST_F(Prepare, CountsTheSameMoleculeWrittenTwice) {
   EXPECT_EQ(prepare(options("smiles,gap\nOCC,1\nC(O)C,2\nC,3\nCCO,4\n", kGap)).duplicates, 2);
+}
+
+TEST_F(Prepare, CountsTestMoleculesThatTrainHoldsToo) {
+  auto o = options("smiles,gap,split\nOCC,1,train\nC(O)C,2,test\nC,3,test\nCC,4,valid\nCC,5,test\n",
+                   kGap);
+  o.split.kind = SplitPlan::Kind::column;
+  o.split_column = "split";
+  EXPECT_EQ(prepare(o).test_in_train, 1) << "of three in test, one in train and one in valid";
 }
 
 TEST_F(Prepare, SeveralSourcesOneAfterTheOther) {
@@ -199,6 +248,12 @@ TEST_F(Prepare, RefusesWhatCannotWork) {
   o.overwrite = true;
   o.sources = {folder_ / "data.h5"};
   EXPECT_THROW(prepare(o), UserError);
+  o = options(chains(2), kGap);
+  o.overwrite = true;
+  EXPECT_TRUE(says(refusal(o), {"source.csv", "only 2 molecules to split"}));
+  mkfifo((folder_ / "pipe.csv").c_str(), 0600);
+  o.sources = {folder_ / "pipe.csv"};
+  EXPECT_TRUE(says(refusal(o), {"pipe.csv", "pipe or a device"}));
   o.sources = {folder_ / "absent.csv"};
   EXPECT_TRUE(says(refusal(o), {"no file", "absent.csv"}));
   o = options(chains(20), {{"gpa", "", "regression"}});

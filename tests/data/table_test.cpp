@@ -114,8 +114,8 @@ TEST(TableReader, RefusesWhatIsNoTable) {
                    {"UTF-16"}));
   EXPECT_TRUE(says(refused(std::string("a\0b", 3)), {"binary"}));
   EXPECT_TRUE(says(refused("\"a,b\n"), {"t.csv:1", "quote"}));
-  EXPECT_TRUE(says(error_text<IoError>([&] { TableReader(folder / "none.csv"); }),
-                   {"none.csv", "cannot open"}));
+  EXPECT_TRUE(says(error_text<UserError>([&] { TableReader(folder / "none.csv"); }),
+                   {"there is no file", "none.csv"}));
   EXPECT_TRUE(says(error_text<UserError>([&] { TableReader(folder.path()); }), {"folder"}));
 }
 

@@ -1,18 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs every command of README.md in a copy of the sources, in order, with the built tool on PATH:
-#   readme.sh SOURCE BUILD
+# Runs every command of README.md in a copy of the sources, in order, in one shell:
+#   readme.sh SOURCE
 # The set-up commands run shortened: the quick start trains one epoch, and the test command, which
 # runs this script, is only looked up.
 set -euo pipefail
-source=$1 build=$2
+source=$1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/moiety"
 (cd "$source" && tar cf - --exclude=./build --exclude=./runs --exclude=./.git .) |
   tar xf - -C "$scratch/moiety"
 cd "$scratch/moiety"
-export PATH="$build/bin:$PATH"
 
 awk '/^```sh$/ {inside = 1; next} /^```$/ {inside = 0} inside' README.md > "$scratch/commands"
 [ "$(wc -l < "$scratch/commands")" -ge 8 ]
@@ -22,7 +21,7 @@ while IFS= read -r command; do
     tools/test.sh) command="test -x tools/test.sh" ;;
   esac
   echo "\$ $command"
-  bash -euo pipefail -c "$command" </dev/null
+  eval "$command" </dev/null
 done < "$scratch/commands"
 
 awk '/^```python$/ {inside = 1; next} /^```$/ {inside = 0} inside' README.md > "$scratch/read.py"

@@ -64,9 +64,21 @@ TEST(AtomicFile, NamesThePathThatCannotBeWritten) {
   EXPECT_TRUE(says(error_text<IoError>([&] { AtomicFile(folder / "no/such/folder/file"); }),
                    {"cannot create", "no/such/folder/file"}));
   std::filesystem::create_directories(folder / "taken/inside");
-  EXPECT_TRUE(says(error_text<IoError>([&] { AtomicFile(folder / "taken").commit(); }),
-                   {"cannot rename", "taken"}));
+  EXPECT_TRUE(says(error_text<UserError>([&] { AtomicFile(folder / "taken").commit(); }),
+                   {"taken", "is a folder"}));
   EXPECT_FALSE(std::filesystem::exists(folder / "taken.tmp"));
+}
+
+TEST(AtomicFile, WritesThroughASymbolicLink) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "elsewhere");
+  write_bytes(folder / "elsewhere/file", "old");
+  std::filesystem::create_symlink("elsewhere/file", folder / "link");
+  AtomicFile file(folder / "link");
+  file.write(bytes_of("new"));
+  file.commit();
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_EQ(read_bytes(folder / "elsewhere/file"), "new");
 }
 
 TEST(AtomicFile, NamesAFullDisk) {

@@ -69,6 +69,22 @@ std::pair<double, std::vector<float>> loss_and_gradient(const GraphModelConfig& 
 
 class EveryConv : public ::testing::TestWithParam<ConvKind> {};
 
+TEST_P(EveryConv, ParametersAreCountedWithoutBuildingIt) {
+  const auto device = make_cpu_device(1);
+  for (const NormKind norm : {NormKind::none, NormKind::layer, NormKind::batch}) {
+    for (const bool categorical : {true, false}) {
+      GraphModelConfig config = toy_config(GetParam(), norm);
+      config.head_layers = 3;
+      config.outputs = 2;
+      if (!categorical) config.atom_dims.clear();
+      config.input_features = categorical ? 0 : 7;
+      Initializer init(*device);
+      EXPECT_EQ(count_parameters(config),
+                static_cast<double>(GraphModel(init, config).parameter_count()));
+    }
+  }
+}
+
 TEST_P(EveryConv, PartsGiveTheGradientOfTheWholeBatch) {
   GraphModelConfig config = toy_config(GetParam(), NormKind::layer);
   config.dropout = 0.3;

@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What the tool does with inputs, outputs and streams that cannot be used: the exit code says
+# whether the user (2) or the machine (1) is to blame, the message names the file, and nothing hangs
+# or is lost:
+#   mistakes.sh SOURCE MOIETY
+set -euo pipefail
+source=$1 moiety=$2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+
+# expect CODE TEXT COMMAND...: the command ends with the code and says the text.
+expect() {
+  local code=$1 text=$2 status=0
+  shift 2
+  timeout 60 "$@" >out 2>&1 </dev/null || status=$?
+  if [ "$status" != "$code" ] || ! grep -qF -- "$text" out; then
+    echo "expected exit code $code and '$text', got $status from: $*"
+    cat out
+    exit 1
+  fi
+}
+
+head -n 201 "$source/data/gap_gfn2.csv" >gap.csv
+recipe="$source/recipes/homo_lumo_gcn.toml"
+"$moiety" prepare gap.csv -o gap.h5 --target gap_ev --seed 1 >/dev/null
+train=("$moiety" train "$recipe" --set data.path=gap.h5 --set train.epochs=1 --set model.hidden=8)
+expect 0 "report" "${train[@]}" -o run
+mkfifo pipe pipe.csv pipe.h5 pipe.toml
+before=$(find run -type f -exec cksum {} + | sort)
+
+# Inputs that are missing, or not what they should be.
+expect 2 "none.h5" "$moiety" evaluate run none.h5
+cp gap.csv table.h5
+expect 2 "not a moiety data set" "$moiety" evaluate run table.h5
+expect 2 "neither a run directory nor a checkpoint" "$moiety" evaluate table.h5 gap.h5
+expect 2 "none.csv" "$moiety" prepare none.csv -o new.h5
+expect 2 "none.csv" "$moiety" predict run none.csv -o new.csv
+expect 2 "device cuda" "$moiety" evaluate run gap.h5 --device cuda:99
+expect 2 "there is no folder" "$moiety" prepare gap.csv -o nowhere/new.h5
+expect 2 "there is no folder" "$moiety" predict run gap.csv -o nowhere/new.csv
+expect 2 "there is no folder" "$moiety" report run -o nowhere/new.html
+head -c 9000 gap.h5 >cut.h5
+expect 1 "cut.h5" "$moiety" evaluate run cut.h5
+
+# Pipes are refused, not waited for.
+expect 2 "pipe.csv" "$moiety" prepare pipe.csv -o new.h5
+expect 2 "pipe" "$moiety" prepare gap.csv -o new.h5 --split pipe
+expect 2 "pipe.csv" "$moiety" predict run pipe.csv -o new.csv
+expect 2 "pipe.h5" "$moiety" evaluate run pipe.h5
+expect 2 "pipe.h5" "$moiety" inspect pipe.h5
+expect 2 "pipe.toml" "$moiety" recipe pipe.toml
+expect 2 "pipe.toml" "$moiety" train pipe.toml -o other
+expect 2 "pipe is a pipe" "$moiety" predict run gap.csv -o pipe
+
+# Outputs that would replace what is read.
+expect 2 "is the input" "$moiety" prepare gap.csv -o gap.csv --overwrite
+expect 2 "is the input" "$moiety" predict run gap.csv -o ./gap.csv
+expect 2 "a file of the run" "$moiety" predict run gap.csv -o run/recipe.toml
+expect 2 "a file of the run" "$moiety" report run -o run/checkpoints/best.ckpt
+expect 2 "is the input" "$moiety" predict run/checkpoints/best.ckpt gap.csv -o \
+  run/checkpoints/best.ckpt
+[ "$before" = "$(find run -type f -exec cksum {} + | sort)" ]
+cmp <(head -n 201 "$source/data/gap_gfn2.csv") gap.csv
+
+# Streams that are closed: results that cannot be shown are a failure, progress is not.
+status=0
+"$moiety" inspect gap.h5 >&- 2>err || status=$?
+[ "$status" = 1 ]
+grep -q "standard output" err
+"$moiety" predict run gap.csv -o one.csv 2>&- >/dev/null
+"$moiety" predict run gap.csv -o two.csv >/dev/null 2>&1
+cmp one.csv two.csv
+"$moiety" inspect none.h5 2>&- && exit 1
+
+# A file that may not grow stands for a full disk, in a spool and in the data set.
+head -n 2001 "$source/data/gap_gfn2.csv" >large.csv
+for kilobytes in 8 300; do
+  status=0
+  (trap '' XFSZ; ulimit -f "$kilobytes"
+   "$moiety" prepare large.csv -o large.h5 >/dev/null 2>err) ||
+    status=$?
+  [ "$status" = 1 ]
+  grep "^moiety: error: large.h5.*: File too large$" err
+  [ "$(grep -c . err)" -le 2 ]
+  [ ! -e large.h5 ]
+done
