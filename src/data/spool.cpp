@@ -44,8 +44,8 @@ void Spool::rewind() {
 
 void Spool::read(std::span<std::byte> to) {
   const bool whole = std::fread(to.data(), 1, to.size(), file_.get()) == to.size();
-  check<IoError>(whole, path_, ": cannot read back what was written beside it: ",
-                 std::strerror(errno));
+  check<IoError>(whole, path_,
+                 ": cannot read back what was written beside it: ", std::strerror(errno));
 }
 
 std::string Spool::read_text() {

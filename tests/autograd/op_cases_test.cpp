@@ -58,6 +58,18 @@ TEST_P(OperationOnGpu, MatchesReferenceInF32) {
   EXPECT_EQ(check_against_reference(GetParam(), DType::f32, *device_), "");
 }
 
+TEST_P(OperationOnGpu, MatchesReferenceInBf16) {
+  if (GetParam().halves) {
+    EXPECT_EQ(check_against_reference(GetParam(), DType::bf16, *device_), "");
+  }
+}
+
+TEST_P(OperationOnGpu, MatchesReferenceInF16) {
+  if (GetParam().halves) {
+    EXPECT_EQ(check_against_reference(GetParam(), DType::f16, *device_), "");
+  }
+}
+
 TEST_P(OperationOnGpu, GradientsMatchDifferences) {
   EXPECT_EQ(check_gradients(GetParam(), *device_), "");
 }

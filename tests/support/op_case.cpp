@@ -15,8 +15,28 @@ namespace {
 
 std::vector<double> values_of(const Tensor& t) {
   if (t.dtype() == DType::f64) return t.to_vector<double>();
-  const auto values = t.to_vector<float>();
-  return {values.begin(), values.end()};
+  std::vector<double> out;
+  if (t.dtype() == DType::bf16) {
+    for (const BFloat16 x : t.to_vector<BFloat16>()) out.push_back(to_float(x));
+  } else if (t.dtype() == DType::f16) {
+    for (const Float16 x : t.to_vector<Float16>()) out.push_back(to_float(x));
+  } else {
+    for (const float x : t.to_vector<float>()) out.push_back(x);
+  }
+  return out;
+}
+
+double tolerance_of(const OpCase& c, DType dtype) {
+  switch (dtype) {
+    case DType::f64:
+      return 1e-12;
+    case DType::bf16:
+      return std::max(c.tolerance, 0x1p-7);  // an ulp or two
+    case DType::f16:
+      return std::max(c.tolerance, 0x1p-10);
+    default:
+      return c.tolerance;
+  }
 }
 
 std::int64_t elements(const Variables& variables) {
@@ -38,6 +58,27 @@ Variable strided(const Variable& v) {
 
 std::ostream& operator<<(std::ostream& out, const OpCase& c) { return out << c.name; }
 
+Tensor tensor_of(const std::vector<double>& values, const Shape& shape, DType dtype,
+                 Device& device) {
+  const auto rounded = [&]<class T>(const auto& convert) {
+    std::vector<T> out;
+    for (const double x : values) out.push_back(convert(x));
+    return Tensor::from(out, shape, device);
+  };
+  switch (dtype) {
+    case DType::f64:
+      return Tensor::from(values, shape, device);
+    case DType::bf16:
+      return rounded.template operator()<BFloat16>(
+          [](double x) { return to_bfloat16(static_cast<float>(x)); });
+    case DType::f16:
+      return rounded.template operator()<Float16>(
+          [](double x) { return to_float16(static_cast<float>(x)); });
+    default:
+      return rounded.template operator()<float>([](double x) { return static_cast<float>(x); });
+  }
+}
+
 Variables make_inputs(const OpCase& c, DType dtype, Device& device, bool requires_grad) {
   Variables out;
   for (std::size_t i = 0; i < c.inputs.size(); ++i) {
@@ -46,11 +87,8 @@ Variables make_inputs(const OpCase& c, DType dtype, Device& device, bool require
     for (std::size_t k = 0; k < n; ++k) {
       values[k] = c.low + (c.high - c.low) * random_uniform({7, i}, k);
     }
-    const Tensor t =
-        dtype == DType::f64
-            ? Tensor::from(values, c.inputs[i], device)
-            : Tensor::from(std::vector<float>(values.begin(), values.end()), c.inputs[i], device);
-    out.emplace_back(t, requires_grad && c.differentiable);
+    out.emplace_back(tensor_of(values, c.inputs[i], dtype, device),
+                     requires_grad && c.differentiable);
   }
   return out;
 }
@@ -63,7 +101,7 @@ std::string check_against_reference(const OpCase& c, DType dtype, Device& device
   const Variables outputs = c.run(inputs);
   const auto expected = c.reference(plain);
   if (outputs.size() != expected.size()) return "wrong number of outputs";
-  const double tolerance = dtype == DType::f64 ? 1e-12 : c.tolerance;
+  const double tolerance = tolerance_of(c, dtype);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto got = values_of(outputs[i].data());
     if (got.size() != expected[i].size())

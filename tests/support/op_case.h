@@ -24,11 +24,17 @@ struct OpCase {
   double high = 1.0;
   /// False for operations that are not differentiable (their inputs then require no gradient).
   bool differentiable = true;
+  /// False where bf16 and f16 are too coarse for the operation.
+  bool halves = true;
   /// Largest error of the f32 result relative to the largest reference value.
   double tolerance = 2e-6;
 };
 
 std::ostream& operator<<(std::ostream& out, const OpCase& c);
+
+/// The values rounded to a floating dtype, on a device.
+Tensor tensor_of(const std::vector<double>& values, const Shape& shape, DType dtype,
+                 Device& device);
 
 /// The inputs of a case, of one dtype, on a device.
 Variables make_inputs(const OpCase& c, DType dtype, Device& device, bool requires_grad);

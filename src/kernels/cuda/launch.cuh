@@ -42,11 +42,6 @@ void launch(void (*kernel)(Params...), const Threads& threads, const Stream& str
             const Args&... args) {
   if (threads.grid.x == 0 || threads.grid.y == 0 || threads.grid.z == 0) return;
   use_device(stream.device().index());
-#if defined(MOIETY_SIMT_EMULATED)
-  cuda_check(simt::launch(kernel, threads.grid, threads.block, threads.shared_bytes, native(stream),
-                          static_cast<Params>(args)...),
-             threads.where);
-#else
   const auto* entry = reinterpret_cast<const void*>(kernel);
   constexpr std::size_t kWithoutAsking = 48 * 1024;
   if (threads.shared_bytes > kWithoutAsking) {
@@ -54,6 +49,11 @@ void launch(void (*kernel)(Params...), const Threads& threads, const Stream& str
                                     static_cast<int>(threads.shared_bytes)),
                threads.where);
   }
+#if defined(MOIETY_SIMT_EMULATED)
+  cuda_check(simt::launch(kernel, threads.grid, threads.block, threads.shared_bytes, native(stream),
+                          static_cast<Params>(args)...),
+             threads.where);
+#else
   std::tuple<Params...> values(static_cast<Params>(args)...);
   auto pointers = std::apply(
       [](auto&... value) { return std::array<void*, sizeof...(Params)>{&value...}; }, values);

@@ -136,6 +136,7 @@ std::vector<OpCase> message_passing_cases() {
     add_cases(cases, "random33", random_graph(33, 80, 23), channels, false);
   }
   add_cases(cases, "huge_row", star_graph(1200), 20, false);
+  add_cases(cases, "dense", random_graph(4, 300, 25), 20, false);
   add_cases(cases, "blocks", random_graph(1000, 2500, 24), 64, false);
   return cases;
 }

@@ -129,6 +129,7 @@ std::vector<OpCase> segment_cases() {
   }
   add_cases(cases, "mixed_small", {0, 1, 2, 5}, 17, true);
   add_cases(cases, "one_huge", {0, 3, 5003, 5005}, 5, false);
+  add_cases(cases, "long", {0, 300}, 8, false);
   add_cases(cases, "many", many_segments(), 33, false);
   return cases;
 }
