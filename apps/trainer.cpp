@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "apps/machine.h"
-#include "autograd/ops/loss.h"
 #include "nn/checkpoint_tensors.h"
 
 namespace moiety::apps {
@@ -46,21 +45,15 @@ nn::ScheduleConfig schedule_config(const TrainRecipe& train, std::int64_t steps_
           .plateau_factor = train.plateau_factor};
 }
 
-ops::Loss parse_loss(const std::string& name) {
-  if (name == "mse") return ops::Loss::mse;
-  if (name == "mae") return ops::Loss::mae;
-  return ops::Loss::huber;
-}
-
 /// As in ops::regression_loss, for one prediction.
 double point_loss(const TrainRecipe& train, double error) {
   const double size = std::fabs(error);
-  switch (parse_loss(train.loss)) {
-    case ops::Loss::mse:
+  switch (loss_of(train)) {
+    case kernels::Loss::mse:
       return error * error;
-    case ops::Loss::mae:
+    case kernels::Loss::mae:
       return size;
-    case ops::Loss::huber:
+    case kernels::Loss::huber:
       return size <= train.huber_delta ? size * size / 2
                                        : train.huber_delta * (size - train.huber_delta / 2);
   }
@@ -124,9 +117,16 @@ Trainer::Trainer(const Recipe& recipe, const data::Dataset& dataset, Device& dev
   optimizer_ = std::make_unique<nn::Optimizer>(*parameters_, optimizer_config(recipe.train));
   schedule_ =
       std::make_unique<nn::Schedule>(schedule_config(recipe.train, steps_per_epoch_, total_steps_));
-  parallel_step_ = std::make_unique<nn::ParallelStep>(
-      *parameters_, !device_.is_cuda() && !model_->couples_molecules());
   if (recipe.train.ema > 0) ema_.emplace(*parameters_, recipe.train.ema);
+  step_ = make_training_step({.recipe = recipe_.train,
+                              .model = *model_,
+                              .parameters = *parameters_,
+                              .gradients = gradients_,
+                              .optimizer = *optimizer_,
+                              .ema = ema_ ? &*ema_ : nullptr,
+                              .scaler = scaler_,
+                              .columns = columns_,
+                              .device = device_});
 }
 
 bool Trainer::finished() const {
@@ -134,78 +134,43 @@ bool Trainer::finished() const {
 }
 
 data::Loader Trainer::make_loader() const {
-  // A GPU takes a batch as a whole; on a CPU each thread takes its parts through all layers.
-  const bool whole = device_.is_cuda() || model_->couples_molecules();
-  const data::LoaderOptions options{.nodes_per_part = whole ? 0 : nodes_per_part(device_),
-                                    .end_epoch = recipe_.train.epochs};
+  data::LoaderOptions options = step_->loader_options();
+  options.end_epoch = recipe_.train.epochs;
   return data::Loader(dataset_, sampler_, device_.host(), options, position_.cursor);
 }
 
-std::vector<GraphBatch> Trainer::next_parts(data::Loader& loader) {
-  std::vector<GraphBatch> parts;
-  std::int64_t nodes = 0;
-  std::int64_t graphs = 0;
+std::vector<data::LoadedBatch> Trainer::next_batches(data::Loader& loader) {
+  std::vector<data::LoadedBatch> batches;
   for (std::int64_t i = 0; i < recipe_.train.accumulate; ++i) {
     std::optional<data::LoadedBatch> batch = loader.next();
     check(batch.has_value(), "the loader ended before the training did");
-    // Batches of one step form one larger batch: dropout must not repeat itself in the second.
-    for (GraphBatch& part : batch->parts) {
-      part.first_node += nodes;
-      part.first_graph += graphs;
-    }
-    for (GraphBatch& part : batch->parts) {
-      parts.push_back(std::move(part));
-    }
-    nodes = parts.back().first_node + parts.back().nodes();
-    graphs = parts.back().first_graph + parts.back().graphs();
     position_.cursor = batch->next;
-    if (batch->last_of_epoch) break;
+    position_.molecules += batch->molecules;
+    batches.push_back(std::move(*batch));
+    if (batches.back().last_of_epoch) break;
   }
-  position_.molecules += graphs;
-  return parts;
+  return batches;
 }
 
-double Trainer::present_targets(const std::vector<GraphBatch>& parts) const {
-  std::int64_t present = 0;
-  for (const GraphBatch& part : parts) {
-    const float* y = part.y.data<float>();
-    const std::int64_t width = part.y.size(1);
-    for (std::int64_t m = 0; m < part.graphs(); ++m) {
-      for (const std::size_t c : columns_)
-        present += !std::isnan(y[m * width + static_cast<std::int64_t>(c)]);
-    }
-  }
-  return static_cast<double>(std::max<std::int64_t>(present, 1));
-}
-
-nn::StepReport Trainer::step(data::Loader& loader) {
-  const std::vector<GraphBatch> parts = next_parts(loader);
-  const double scale = 1.0 / present_targets(parts);
-  const auto seed = static_cast<std::uint64_t>(recipe_.train.seed);
-  const auto number = static_cast<std::uint64_t>(position_.step);
-  const ops::Loss loss = parse_loss(recipe_.train.loss);
-  gradients_.flat.fill_zero();
-  const double value = parallel_step_->run(
-      static_cast<std::int64_t>(parts.size()),
-      [&](std::int64_t i) {
-        const GraphBatch& part = parts[static_cast<std::size_t>(i)];
-        const Tensor target = scaler_.standardize(part.y, columns_).to(device_);
-        auto context = nn::ForwardContext::training(seed, number);
-        const Variable prediction = model_->forward(to_device(part, device_), context);
-        return ops::regression_loss(prediction, target, loss, scale, recipe_.train.huber_delta);
-      },
-      gradients_);
-  const nn::StepReport report = optimizer_->step(gradients_, learning_rate());
-  if (ema_) ema_->update();
+void Trainer::step(data::Loader& loader) {
+  step_->run(next_batches(loader), position_.step, learning_rate());
   ++position_.step;
-  if (!report.skipped) {  // a loss that is not finite would hide those of all other steps
-    position_.loss_sum += value;
+  account(step_->results(/*wait=*/false));
+}
+
+void Trainer::settle() { account(step_->results(/*wait=*/true)); }
+
+void Trainer::account(const std::vector<nn::StepResult>& results) {
+  for (const nn::StepResult& result : results) {
+    last_report_ = result.report;
+    if (result.report.skipped) continue;  // a loss that is not finite would hide all others
+    position_.loss_sum += result.loss;
     ++position_.loss_steps;
   }
-  return report;
 }
 
 Trainer::Validation Trainer::validate() {
+  settle();
   std::optional<nn::Ema::Swapped> averaged;
   if (ema_) averaged.emplace(*ema_);
   const Predictions predictions =
@@ -257,7 +222,8 @@ void Trainer::save_model(const std::filesystem::path& path) {
   checkpoint.save(path);
 }
 
-void Trainer::save(const std::filesystem::path& path) const {
+void Trainer::save(const std::filesystem::path& path) {
+  settle();
   nn::Checkpoint checkpoint;
   nn::save_module(checkpoint, *model_);
   checkpoint.state.merge(to_state(spec_));

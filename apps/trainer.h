@@ -9,11 +9,11 @@
 #include "apps/evaluation.h"
 #include "apps/metrics.h"
 #include "apps/recipe.h"
+#include "apps/training_step.h"
 #include "data/loader.h"
 #include "nn/early_stopping.h"
 #include "nn/ema.h"
 #include "nn/optimizer.h"
-#include "nn/parallel_step.h"
 #include "nn/schedule.h"
 
 namespace moiety::apps {
@@ -48,8 +48,13 @@ class Trainer {
   /// Whether any validation gave a finite error.
   bool has_best() const { return std::isfinite(early_stopping_.best()); }
 
-  /// One optimizer step over the next `train.accumulate` batches of the epoch.
-  nn::StepReport step(data::Loader& loader);
+  /// One optimizer step over the next `train.accumulate` batches of the epoch. A GPU does it some
+  /// time later: settle() waits for it.
+  void step(data::Loader& loader);
+  /// Waits for all steps and takes their losses into the position.
+  void settle();
+  /// Of the newest step that is known to be done.
+  const nn::StepReport& last_report() const { return last_report_; }
   /// The batches from the current position on.
   data::Loader make_loader() const;
 
@@ -68,15 +73,15 @@ class Trainer {
   /// Weights for prediction (the averaged ones where the recipe keeps them), and what the model is.
   void save_model(const std::filesystem::path& path);
   /// Everything.
-  void save(const std::filesystem::path& path) const;
+  void save(const std::filesystem::path& path);
   /// Throws IoError for a damaged file or one of another model, and UserError for one that was
   /// trained on another data set.
   void restore(const std::filesystem::path& path);
 
  private:
-  std::vector<GraphBatch> next_parts(data::Loader& loader);
+  std::vector<data::LoadedBatch> next_batches(data::Loader& loader);
+  void account(const std::vector<nn::StepResult>& results);
   double standardised_loss(const Predictions& predictions) const;
-  double present_targets(const std::vector<GraphBatch>& parts) const;
 
   Recipe recipe_;
   data::Dataset dataset_;
@@ -89,10 +94,11 @@ class Trainer {
   std::unique_ptr<nn::FlatParameters> parameters_;
   std::unique_ptr<nn::Optimizer> optimizer_;
   std::unique_ptr<nn::Schedule> schedule_;
-  std::unique_ptr<nn::ParallelStep> parallel_step_;
   std::optional<nn::Ema> ema_;
   nn::EarlyStopping early_stopping_;
   nn::FlatBuffer gradients_;
+  std::unique_ptr<TrainingStep> step_;
+  nn::StepReport last_report_;
   std::int64_t steps_per_epoch_ = 0;
   std::int64_t total_steps_ = 0;
   TrainingPosition position_;

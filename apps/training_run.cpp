@@ -41,11 +41,11 @@ class TrainingLoop {
     data::Loader loader = trainer_.make_loader();
     std::int64_t saved_at = trainer_.position().step;
     while (!trainer_.finished() && !signals.requested()) {
-      const nn::StepReport report = trainer_.step(loader);
+      trainer_.step(loader);
       const std::int64_t step = trainer_.position().step;
       const bool last = step >= trainer_.total_steps();
       bar_.update(done(), note());
-      if (step % validate_every_ == 0 || last) validate(report);
+      if (step % validate_every_ == 0 || last) validate();
       if (step % checkpoint_every_ == 0 || last || trainer_.finished()) {
         save();
         saved_at = step;
@@ -72,7 +72,7 @@ class TrainingLoop {
     run_.prune_checkpoints(keep_);
   }
 
-  void validate(const nn::StepReport& report) {
+  void validate() {
     const TrainingPosition& at = trainer_.position();
     const double lr = trainer_.learning_rate();
     const Trainer::Validation valid = trainer_.validate();
@@ -87,7 +87,7 @@ class TrainingLoop {
     line.seconds = at.seconds;
     line.lr = lr;
     line.train_loss = trainer_.take_mean_loss();
-    line.grad_norm = report.gradient_norm;
+    line.grad_norm = trainer_.last_report().gradient_norm;
     line.valid_loss = valid.loss;
     line.valid = valid.scores;
     run_.append_metrics(to_json(line));

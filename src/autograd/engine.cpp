@@ -170,11 +170,12 @@ Variables grad(const Variables& outputs, const Variables& inputs, const Variable
 }
 
 void backward(const Variable& loss, std::span<const Variable> parameters,
-              std::span<const Tensor> into) {
+              std::span<const Tensor> into, const Tensor& scale) {
   check(parameters.size() == into.size(), "backward: ", parameters.size(), " parameters but ",
         into.size(), " gradient tensors");
+  const Variables seed = scale.defined() ? Variables{Variable(scale)} : Variables{};
   const Variables grads =
-      grad({loss}, Variables(parameters.begin(), parameters.end()), {}, {.allow_unused = true});
+      grad({loss}, Variables(parameters.begin(), parameters.end()), seed, {.allow_unused = true});
   for (std::size_t i = 0; i < grads.size(); ++i) {
     if (!grads[i].defined()) continue;
     check<ShapeError>(into[i].shape() == grads[i].shape(), "backward: gradient of shape ",

@@ -21,8 +21,9 @@ Variables grad(const Variables& outputs, const Variables& inputs,
                const Variables& grad_outputs = {}, GradOptions options = {});
 
 /// Adds d loss / d parameters[i] into into[i] (contiguous, same shape), and frees the graph.
-/// Parameters that the loss does not depend on are left alone. loss has one element.
+/// Parameters that the loss does not depend on are left alone. loss has one element; all is times
+/// `scale`, a tensor of its shape and dtype, where one is given.
 void backward(const Variable& loss, std::span<const Variable> parameters,
-              std::span<const Tensor> into);
+              std::span<const Tensor> into, const Tensor& scale = {});
 
 }  // namespace moiety::autograd

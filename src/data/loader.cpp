@@ -17,9 +17,6 @@
 namespace moiety::data {
 namespace {
 
-/// The reader's free lists in the caching allocator: no worker of a pool gets this far.
-constexpr int kReaderLane = 63;
-
 std::int64_t physical_memory() {
   return std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
 }
@@ -87,6 +84,10 @@ LoadedBatch Loader::Impl::make(const EpochPlan& plan, Cursor at) const {
   LoadedBatch out;
   if (!molecules.empty()) {
     out.parts = collate_parts(dataset, molecules, options.nodes_per_part, device);
+    if (options.pack) {
+      out.packed = options.pack(out.parts.at(0));
+      out.parts.clear();
+    }
   }
   out.molecules = std::ssize(molecules);
   out.global_molecules = std::ssize(plan.global_batch(at.step));
@@ -109,6 +110,8 @@ Loader::Loader(const Dataset& dataset, const Sampler& sampler, Device& device,
                const LoaderOptions& options, Cursor start) {
   check<UserError>(options.prefetch >= 1 && options.nodes_per_part >= 0,
                    "a loader needs prefetch >= 1 and nodes_per_part >= 0");
+  check<UserError>(!options.pack || options.nodes_per_part == 0,
+                   "a loader packs whole batches: nodes_per_part must be 0");
   check<UserError>(start.epoch >= 0 && start.step >= 0, "cannot resume at step ", start.step,
                    " of epoch ", start.epoch);
   const SignalsHeld by_reader;  // handlers belong on the program's own threads

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "data/sampler.h"
 #include "tensor/device.h"
-#include "tensor/graph_batch.h"
+#include "tensor/packed_batch.h"
 
 namespace moiety::data {
 
@@ -16,11 +17,14 @@ struct LoaderOptions {
   std::int64_t nodes_per_part = 0;  ///< atoms of a part of a batch; 0: one part
   std::int64_t end_epoch = 1;       ///< stops before this epoch
   int prefetch = 4;                 ///< batches made ahead of the consumer, at least 1
+  /// Where given, batches of one part become packed ones, in the loader's thread.
+  std::function<PackedBatch(const GraphBatch&)> pack = {};
 };
 
 /// One step's molecules on this rank, in parts, and its place in the sequence.
 struct LoadedBatch {
   std::vector<GraphBatch> parts;      ///< none when this rank has no molecule in the step
+  std::optional<PackedBatch> packed;  ///< in their place, where the options say so
   std::int64_t molecules = 0;         ///< on this rank, over all parts
   std::int64_t global_molecules = 0;  ///< on all ranks
   Cursor cursor;                      ///< of this batch

@@ -85,13 +85,17 @@ void adam(const Stream& stream, const AdamStep& step, std::span<const DecayRange
           const TensorView& v) {
   check_lengths("adam", parameters, {&gradients, &m, &v});
   check_ranges("adam", decay, parameters.numel());
+  const StepDecision* decision = step.decision.defined() ? decision_in(step.decision) : nullptr;
+  if (decision != nullptr && decision->usable == 0) return;
+  const double lr = decision != nullptr ? decision->lr : step.lr;
   visit_float(parameters.dtype, [&]<class T>() {
-    const AdamFactors<T> factors(step);
+    AdamFactors<T> factors(step);
+    if (decision != nullptr) factors.follow(*decision);
     const T* g = gradients.as<T>();
     T *p = parameters.as<T>(), *first = m.as<T>(), *second = v.as<T>();
     const auto update = [&](std::int64_t begin, std::int64_t end, double factor) {
       const T coupled = static_cast<T>(step.decoupled_decay ? 0.0 : factor);
-      const T keep = static_cast<T>(step.decoupled_decay ? 1 - step.lr * factor : 1.0);
+      const T keep = static_cast<T>(step.decoupled_decay ? 1 - lr * factor : 1.0);
       adam_piece(factors, coupled, keep, end - begin, g + begin, p + begin, first + begin,
                  second + begin);
     };
@@ -101,13 +105,20 @@ void adam(const Stream& stream, const AdamStep& step, std::span<const DecayRange
   });
 }
 
-void sgd(const Stream& stream, const SgdStep& step, std::span<const DecayRange> decay,
+void sgd(const Stream& stream, const SgdStep& given, std::span<const DecayRange> decay,
          const TensorView& gradients, const TensorView& parameters, const TensorView& velocity) {
   check_lengths("sgd", parameters, {&gradients});
   if (velocity.defined()) check_lengths("sgd", parameters, {&velocity});
-  check(velocity.defined() || step.momentum == 0, "sgd: momentum ", step.momentum,
+  check(velocity.defined() || given.momentum == 0, "sgd: momentum ", given.momentum,
         " needs a velocity array");
   check_ranges("sgd", decay, parameters.numel());
+  SgdStep step = given;
+  if (given.decision.defined()) {
+    const StepDecision& decision = *decision_in(given.decision);
+    if (decision.usable == 0) return;
+    step.lr = decision.lr;
+    step.gradient_scale = decision.gradient_scale;
+  }
   visit_float(parameters.dtype, [&]<class T>() {
     const T* g = gradients.as<T>();
     T* p = parameters.as<T>();
@@ -122,8 +133,8 @@ void sgd(const Stream& stream, const SgdStep& step, std::span<const DecayRange> 
   });
 }
 
-void squared_norm(const Stream& stream, const TensorView& x, double& out) {
-  MOIETY_CHECK(x.contiguous());
+void squared_norm_into(const Stream& stream, const TensorView& x, const TensorView& out) {
+  MOIETY_CHECK(x.contiguous() && out.numel() == 1);
   const std::int64_t n = x.numel();
   const std::int64_t chunks = (n + kGrain - 1) / kGrain;
   const Storage scratch(stream.device(), static_cast<std::size_t>(chunks) * sizeof(double));
@@ -134,8 +145,24 @@ void squared_norm(const Stream& stream, const TensorView& x, double& out) {
       partial[begin / kGrain] = chunk_squared_norm(values + begin, end - begin);
     });
   });
-  out = 0;
-  for (std::int64_t c = 0; c < chunks; ++c) out += partial[c];
+  double total = 0;
+  for (std::int64_t c = 0; c < chunks; ++c) total += partial[c];
+  *out.as<double>() = total;
+}
+
+void begin_step(const Stream&, const StepRule& rule, const TensorView& lr,
+                const TensorView& decision) {
+  decide(rule, *number_in(lr), *decision_in(decision));
+}
+
+void add_loss(const Stream&, const TensorView& loss, const TensorView& scale, bool first,
+              const TensorView& decision) {
+  MOIETY_CHECK(loss.numel() == 1 && scale.numel() == 1, "add_loss: ", loss.shape);
+  StepDecision& step = *decision_in(decision);
+  visit_float(loss.dtype, [&]<class T>() {
+    const auto value = static_cast<double>(*loss.as<T>()) * static_cast<double>(*scale.as<T>());
+    step.loss = first ? value : step.loss + value;
+  });
 }
 
 void lerp(const Stream& stream, const TensorView& from_view, double weight,
@@ -149,6 +176,11 @@ void lerp(const Stream& stream, const TensorView& from_view, double weight,
       for (std::int64_t i = begin; i < end; ++i) into[i] += w * (from[i] - into[i]);
     });
   });
+}
+
+void lerp_by(const Stream& stream, const TensorView& from, const TensorView& weight,
+             const TensorView& into) {
+  lerp(stream, from, *number_in(weight), into);
 }
 
 }  // namespace moiety::kernels::cpu

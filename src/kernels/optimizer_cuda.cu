@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cuda/map.cuh"
-#include "kernels/cuda/reduce.cuh"
 #include "kernels/optimizer_step.h"
-#include "tensor/storage.h"
 
 namespace moiety::kernels::cuda {
 namespace {
 
 constexpr int kMostRanges = 128;  // of one launch: with the rest, within 4 KiB of arguments
 
-/// A number for each element: values[r] in [begin[r], end[r]), `outside` elsewhere.
+/// The decay of each element: values[r] in [begin[r], end[r]), none elsewhere.
 struct Piecewise {
-  double outside = 0;
   int count = 0;
   double values[kMostRanges] = {};
   std::int64_t begin[kMostRanges] = {};
@@ -31,22 +28,27 @@ struct Piecewise {
     }
     return low;
   }
-  /// The number of an element at or behind the one for which `range` was found; moves `range` on.
+  /// The decay of an element at or behind the one for which `range` was found; moves `range` on.
   __device__ double at(std::int64_t element, int& range) const {
     while (range < count && end[range] <= element) ++range;
-    return range < count && begin[range] <= element ? values[range] : outside;
+    return range < count && begin[range] <= element ? values[range] : 0;
   }
 };
 
-/// `decoupled`: the number of an element is what its parameter is multiplied with. Else it is the
-/// parameter's share in the gradient.
+/// `decision` may be null: then factors and lr are those given.
 template <class T, int kCount>
-__global__ void adam_kernel(AdamFactors<Compute<T>> f, bool decoupled, Piecewise decay,
-                            std::int64_t first, std::int64_t size, const T* __restrict__ gradients,
-                            T* __restrict__ parameters, T* __restrict__ m, T* __restrict__ v) {
+__global__ void adam_kernel(AdamFactors<Compute<T>> f, double lr, const StepDecision* decision,
+                            bool decoupled, Piecewise decay, std::int64_t first, std::int64_t size,
+                            const T* __restrict__ gradients, T* __restrict__ parameters,
+                            T* __restrict__ m, T* __restrict__ v) {
   using C = Compute<T>;
   const std::int64_t begin = first + pack_number() * kCount;
   if (begin >= size) return;
+  if (decision != nullptr) {
+    if (decision->usable == 0) return;
+    f.follow(*decision);
+    lr = decision->lr;
+  }
   const int count = elements_at<kCount>(begin, size);
   Pack<T, kCount> grad, p, mean, square;
   load_some(grad, gradients + begin, count);
@@ -56,9 +58,9 @@ __global__ void adam_kernel(AdamFactors<Compute<T>> f, bool decoupled, Piecewise
   int range = decay.find(begin);
 #pragma unroll
   for (int i = 0; i < kCount; ++i) {
-    const C factor = static_cast<C>(decay.at(begin + i, range));
-    const C keep = decoupled ? factor : C{1};
-    const C coupled = decoupled ? C{0} : factor;
+    const double factor = decay.at(begin + i, range);
+    const C keep = decoupled ? static_cast<C>(1 - lr * factor) : C{1};
+    const C coupled = decoupled ? C{0} : static_cast<C>(factor);
     const C g = grad.v[i] * f.gradient_scale + coupled * p.v[i];
     mean.v[i] = f.beta1 * mean.v[i] + f.one_minus_beta1 * g;
     square.v[i] = f.beta2 * square.v[i] + f.one_minus_beta2 * g * g;
@@ -76,14 +78,19 @@ struct SgdFactors {
   C own, along;  ///< p -= lr (own g + along b)
 };
 
-/// `velocity` may be null: no momentum.
+/// `velocity` may be null: no momentum. So may `decision`: rate and scale are those given.
 template <class T, int kCount>
-__global__ void sgd_kernel(SgdFactors<Compute<T>> f, Piecewise decay, std::int64_t first,
-                           std::int64_t size, const T* __restrict__ gradients,
+__global__ void sgd_kernel(SgdFactors<Compute<T>> f, const StepDecision* decision, Piecewise decay,
+                           std::int64_t first, std::int64_t size, const T* __restrict__ gradients,
                            T* __restrict__ parameters, T* __restrict__ velocity) {
   using C = Compute<T>;
   const std::int64_t begin = first + pack_number() * kCount;
   if (begin >= size) return;
+  if (decision != nullptr) {
+    if (decision->usable == 0) return;
+    f.lr = static_cast<C>(decision->lr);
+    f.gradient_scale = static_cast<C>(decision->gradient_scale);
+  }
   const int count = elements_at<kCount>(begin, size);
   Pack<T, kCount> grad, p, b;
   load_some(grad, gradients + begin, count);
@@ -102,9 +109,11 @@ __global__ void sgd_kernel(SgdFactors<Compute<T>> f, Piecewise decay, std::int64
   store_some(p, parameters + begin, count);
 }
 
+/// The weight is read where a place for it is given.
 template <class T, int kCount>
-__global__ void lerp_kernel(const T* __restrict__ from, Compute<T> weight, std::int64_t size,
-                            T* __restrict__ into) {
+__global__ void lerp_kernel(const T* __restrict__ from, double given, const double* read,
+                            std::int64_t size, T* __restrict__ into) {
+  const auto weight = static_cast<Compute<T>>(read != nullptr ? *read : given);
   const std::int64_t first = pack_number() * kCount;
   if (first >= size) return;
   const int count = elements_at<kCount>(first, size);
@@ -116,61 +125,20 @@ __global__ void lerp_kernel(const T* __restrict__ from, Compute<T> weight, std::
   store_some(y, into + first, count);
 }
 
-/// partial[block] = sum of the squares of every gridDim.x-th run of elements. What a thread adds,
-/// and in which order, does not depend on `aligned`, whether 16 bytes are read at a time.
-template <class T>
-__global__ void squared_norm_kernel(const T* __restrict__ x, std::int64_t size, bool aligned,
-                                    double* __restrict__ partial) {
-  MOIETY_SHARED(double, scratch, [kWarp]);
-  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x * kWide<T>;
-  double sum = 0;
-  for (std::int64_t first = pack_number() * kWide<T>; first < size; first += step) {
-    const int count = elements_at<kWide<T>>(first, size);
-    Pack<T, kWide<T>> pack;
-    if (aligned) {
-      load_some(pack, x + first, count);
-    } else {
-#pragma unroll
-      for (int i = 0; i < kWide<T>; ++i) pack.v[i] = i < count ? widen(x[first + i]) : 0;
-    }
-#pragma unroll
-    for (int i = 0; i < kWide<T>; ++i) {
-      const auto value = static_cast<double>(pack.v[i]);
-      sum += value * value;
-    }
-  }
-  sum = block_reduce(sum, Sum{}, scratch);
-  if (threadIdx.x == 0) partial[blockIdx.x] = sum;
-}
-
-/// One block: the sum of what the blocks above have left.
-__global__ void sum_partials_kernel(const double* __restrict__ partial, int count,
-                                    double* __restrict__ out) {
-  MOIETY_SHARED(double, scratch, [kWarp]);
-  double sum = 0;
-  for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) {
-    sum += partial[i];
-  }
-  sum = block_reduce(sum, Sum{}, scratch);
-  if (threadIdx.x == 0) *out = sum;
-}
-
 /// Calls f(first, end, piecewise) for elements [first, end) that cover [0, size): once for up to
-/// kMostRanges ranges. value(decay) is the number of an element that decays.
-template <class Value, class F>
-void for_each_piecewise(std::span<const DecayRange> decay, std::int64_t size, const Value& value,
-                        const F& f) {
+/// kMostRanges ranges.
+template <class F>
+void for_each_piecewise(std::span<const DecayRange> decay, std::int64_t size, const F& f) {
   constexpr std::int64_t kUnit = 16;  // the next launch begins at a whole pack again
   for (std::int64_t first = 0; first < size;) {
     Piecewise piecewise;
-    piecewise.outside = value(0.0);
     std::size_t taken = 0;
     for (; taken < decay.size() && piecewise.count < kMostRanges; ++taken) {
       const DecayRange& range = decay[taken];
       if (range.begin == range.end) continue;
       piecewise.begin[piecewise.count] = range.begin;
       piecewise.end[piecewise.count] = range.end;
-      piecewise.values[piecewise.count++] = value(range.decay);
+      piecewise.values[piecewise.count++] = range.decay;
     }
     std::int64_t end = size;
     if (taken < decay.size()) {
@@ -188,6 +156,25 @@ void visit_alignment(const F& f, const Pointers*... pointers) {
   (is_aligned(pointers) && ...) ? f.template operator()<kWide<T>>() : f.template operator()<1>();
 }
 
+template <class Step>
+const StepDecision* decision_of(const Step& step) {
+  return step.decision.defined() ? decision_in(step.decision) : nullptr;
+}
+
+void lerp_from(const Stream& stream, const TensorView& from_view, double given, const double* read,
+               const TensorView& into_view) {
+  check_lengths("lerp", into_view, {&from_view});
+  visit_floating(into_view.dtype, [&]<class T>() {
+    const T* from = from_view.as<T>();
+    T* into = into_view.as<T>();
+    const auto run = [&]<int kCount>() {
+      launch(lerp_kernel<T, kCount>, pack_threads(into_view.numel(), kCount), stream, from, given,
+             read, into_view.numel(), into);
+    };
+    visit_alignment<T>(run, from, into);
+  });
+}
+
 }  // namespace
 
 void adam(const Stream& stream, const AdamStep& step, std::span<const DecayRange> decay,
@@ -195,19 +182,17 @@ void adam(const Stream& stream, const AdamStep& step, std::span<const DecayRange
           const TensorView& v) {
   check_lengths("adam", parameters, {&gradients, &m, &v});
   check_ranges("adam", decay, parameters.numel());
-  const bool decoupled = step.decoupled_decay;
   visit_floating(parameters.dtype, [&]<class T>() {
     const AdamFactors<Compute<T>> factors(step);
     const T* g = gradients.as<T>();
     T *p = parameters.as<T>(), *first_moment = m.as<T>(), *second_moment = v.as<T>();
     const auto run = [&]<int kCount>() {
-      for_each_piecewise(
-          decay, parameters.numel(),
-          [&](double factor) { return decoupled ? 1 - step.lr * factor : factor; },
-          [&](std::int64_t first, std::int64_t end, const Piecewise& piecewise) {
-            launch(adam_kernel<T, kCount>, pack_threads(end - first, kCount), stream, factors,
-                   decoupled, piecewise, first, end, g, p, first_moment, second_moment);
-          });
+      for_each_piecewise(decay, parameters.numel(),
+                         [&](std::int64_t first, std::int64_t end, const Piecewise& piecewise) {
+                           launch(adam_kernel<T, kCount>, pack_threads(end - first, kCount), stream,
+                                  factors, step.lr, decision_of(step), step.decoupled_decay,
+                                  piecewise, first, end, g, p, first_moment, second_moment);
+                         });
     };
     visit_alignment<T>(run, g, p, first_moment, second_moment);
   });
@@ -232,52 +217,23 @@ void sgd(const Stream& stream, const SgdStep& step, std::span<const DecayRange> 
     T* p = parameters.as<T>();
     T* b = velocity.defined() ? velocity.as<T>() : nullptr;
     const auto run = [&]<int kCount>() {
-      for_each_piecewise(
-          decay, parameters.numel(), [](double factor) { return factor; },
-          [&](std::int64_t first, std::int64_t end, const Piecewise& piecewise) {
-            launch(sgd_kernel<T, kCount>, pack_threads(end - first, kCount), stream, factors,
-                   piecewise, first, end, g, p, b);
-          });
+      for_each_piecewise(decay, parameters.numel(),
+                         [&](std::int64_t first, std::int64_t end, const Piecewise& piecewise) {
+                           launch(sgd_kernel<T, kCount>, pack_threads(end - first, kCount), stream,
+                                  factors, decision_of(step), piecewise, first, end, g, p, b);
+                         });
     };
     visit_alignment<T>(run, g, p, b);
   });
 }
 
-void squared_norm(const Stream& stream, const TensorView& x, double& out) {
-  MOIETY_CHECK(x.contiguous());
-  constexpr std::int64_t kPacksOfThread = 4;
-  constexpr std::int64_t kMostBlocks = 1024;
-  const std::int64_t size = x.numel();
-  out = 0;
-  visit_floating(x.dtype, [&]<class T>() {
-    const T* values = x.as<T>();
-    const std::int64_t share = kPacksOfThread * kWide<T>;
-    const unsigned blocks = blocks_for((size + share - 1) / share, kMapBlock, kMostBlocks);
-    if (blocks == 0) return;
-    const Storage scratch(stream.device(), (blocks + 1) * sizeof(double));
-    auto* partial = reinterpret_cast<double*>(scratch.data());
-    double* total = partial + blocks;
-    launch(squared_norm_kernel<T>, Threads(dim3(blocks), dim3(kMapBlock)), stream, values, size,
-           is_aligned(values), partial);
-    launch(sum_partials_kernel, Threads(dim3(1), dim3(kMapBlock)), stream, partial,
-           static_cast<int>(blocks), total);
-    stream.device().copy_bytes(&out, total, sizeof(double), stream);  // waits
-  });
+void lerp(const Stream& stream, const TensorView& from, double weight, const TensorView& into) {
+  lerp_from(stream, from, weight, nullptr, into);
 }
 
-void lerp(const Stream& stream, const TensorView& from_view, double weight,
-          const TensorView& into_view) {
-  check_lengths("lerp", into_view, {&from_view});
-  visit_floating(into_view.dtype, [&]<class T>() {
-    const T* from = from_view.as<T>();
-    T* into = into_view.as<T>();
-    const auto w = static_cast<Compute<T>>(weight);
-    const auto run = [&]<int kCount>() {
-      launch(lerp_kernel<T, kCount>, pack_threads(into_view.numel(), kCount), stream, from, w,
-             into_view.numel(), into);
-    };
-    visit_alignment<T>(run, from, into);
-  });
+void lerp_by(const Stream& stream, const TensorView& from, const TensorView& weight,
+             const TensorView& into) {
+  lerp_from(stream, from, 0, number_in(weight), into);
 }
 
 }  // namespace moiety::kernels::cuda

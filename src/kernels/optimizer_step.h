@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <initializer_list>
+#include <limits>
 #include <span>
 
 #include "kernels/optimizer.h"
@@ -31,6 +32,36 @@ inline void check_ranges(const char* name, std::span<const DecayRange> decay, st
   }
 }
 
+/// The decision in a tensor's memory. Throws ShapeError for a tensor of another kind.
+inline StepDecision* decision_in(const TensorView& view) {
+  check<ShapeError>(view.numel() == kDecisionSize && view.contiguous(), "a step's decision has ",
+                    kDecisionSize, " elements, not ", view.shape);
+  return reinterpret_cast<StepDecision*>(view.as<double>());
+}
+
+/// One number in a tensor's memory. Throws ShapeError for more or fewer.
+inline const double* number_in(const TensorView& view) {
+  check<ShapeError>(view.numel() == 1, "expected one number, not a tensor of shape ", view.shape);
+  return view.as<double>();
+}
+
+/// begin_step, on any device.
+constexpr void decide(const StepRule& rule, double lr, StepDecision& step) {
+  const double norm = std::sqrt(step.squared_norm);
+  const double scale = rule.clip_norm > 0 && norm > rule.clip_norm ? rule.clip_norm / norm : 1.0;
+  const bool usable = norm <= std::numeric_limits<double>::max() &&
+                      step.squared_norm * scale * scale <= rule.largest_square;
+  step.usable = usable ? 1 : 0;
+  step.lr = lr;
+  step.gradient_scale = scale;
+  step.skipped += usable ? 0 : 1;
+  step.skipped_in_a_row = usable ? 0 : step.skipped_in_a_row + 1;
+  step.steps += usable ? 1 : 0;
+  const double t = step.steps;
+  step.first_rate = lr / (1 - std::pow(rule.beta1, t));
+  step.second_correction = 1 / std::sqrt(1 - std::pow(rule.beta2, t));
+}
+
 /// The constants of one step, in the precision T of the parameters.
 template <class T>
 struct AdamFactors {
@@ -45,6 +76,13 @@ struct AdamFactors {
         rate(static_cast<T>(step.lr / (1 - std::pow(step.beta1, step.number)))),
         root_correction(static_cast<T>(1 / std::sqrt(1 - std::pow(step.beta2, step.number)))),
         eps(static_cast<T>(step.eps)) {}
+
+  /// Takes what a decision says of this step.
+  constexpr void follow(const StepDecision& decision) {
+    gradient_scale = static_cast<T>(decision.gradient_scale);
+    rate = static_cast<T>(decision.first_rate);
+    root_correction = static_cast<T>(decision.second_correction);
+  }
 };
 
 }  // namespace moiety::kernels

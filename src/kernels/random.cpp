@@ -13,8 +13,8 @@ void random_normal(const Stream& stream, RngKey key, double mean, double sd,
   run_on<cpu::random_normal, cuda::random_normal>(stream, key, mean, sd, out);
 }
 
-void dropout(const Stream& stream, RngKey key, std::uint64_t first, double p, const TensorView& x,
-             const TensorView& out) {
+void dropout(const Stream& stream, const KeySource& key, std::uint64_t first, double p,
+             const TensorView& x, const TensorView& out) {
   run_on<cpu::dropout, cuda::dropout>(stream, key, first, p, x, out);
 }
 

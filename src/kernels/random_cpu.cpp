@@ -60,10 +60,11 @@ void random_normal(const Stream& stream, RngKey key, double mean, double sd,
   });
 }
 
-void dropout(const Stream& stream, RngKey key, std::uint64_t first, double p, const TensorView& x,
-             const TensorView& out) {
+void dropout(const Stream& stream, const KeySource& source, std::uint64_t first, double p,
+             const TensorView& x, const TensorView& out) {
   MOIETY_CHECK(x.shape == out.shape && x.contiguous() && out.contiguous() && 0 <= p && p < 1,
                "dropout of ", x.shape, " with p = ", p);
+  const RngKey key = source.place() != nullptr ? *source.place() : source.given;
   // random_uniform() < p, in integers.
   const auto threshold = static_cast<std::int32_t>(std::ceil(p * 0x1p24));
   visit_float(x.dtype, [&]<class T> {

@@ -74,14 +74,17 @@ __global__ void random_kernel(RngKey key, Rule rule, std::int64_t size, T* __res
   }
 }
 
-/// Threads take the counters from first / 4 on. Where `first` is not a multiple of 4, elements lie
-/// across packs and are taken one by one: kCount is 1.
+/// The key is read where a place for it is given. Threads take the counters from first / 4 on.
+/// Where `first` is not a multiple of 4, elements lie across packs and are taken one by one: kCount
+/// is 1.
 template <class T, int kCount>
-__global__ void dropout_kernel(RngKey key, std::uint64_t first, std::int32_t threshold,
-                               Compute<T> scale, const T* x, std::int64_t size, T* out) {
+__global__ void dropout_kernel(RngKey given, const RngKey* read, std::uint64_t first,
+                               std::int32_t threshold, Compute<T> scale, const T* x,
+                               std::int64_t size, T* out) {
   const std::int64_t number = pack_number();
   const std::int64_t begin = number * kRun<T> - static_cast<std::int64_t>(first % 4);
   if (begin >= size) return;
+  const RngKey key = read != nullptr ? *read : given;
   std::uint32_t words[kRun<T>];
   random_words(key, first / 4 + static_cast<std::uint64_t>(number) * (kRun<T> / 4), words);
 #pragma unroll
@@ -130,8 +133,8 @@ void random_normal(const Stream& stream, RngKey key, double mean, double sd,
   });
 }
 
-void dropout(const Stream& stream, RngKey key, std::uint64_t first, double p, const TensorView& x,
-             const TensorView& out) {
+void dropout(const Stream& stream, const KeySource& key, std::uint64_t first, double p,
+             const TensorView& x, const TensorView& out) {
   MOIETY_CHECK(x.shape == out.shape && x.contiguous() && out.contiguous() && 0 <= p && p < 1,
                "dropout of ", x.shape, " with p = ", p);
   // random_uniform() < p, in integers.
@@ -143,8 +146,8 @@ void dropout(const Stream& stream, RngKey key, std::uint64_t first, double p, co
     const auto scale = static_cast<Compute<T>>(1.0 / (1.0 - p));
     const auto skipped = static_cast<std::int64_t>(first % 4);
     const auto run = [&]<int kCount>() {
-      launch(dropout_kernel<T, kCount>, pack_threads(size + skipped, kRun<T>), stream, key, first,
-             threshold, scale, from, size, to);
+      launch(dropout_kernel<T, kCount>, pack_threads(size + skipped, kRun<T>), stream, key.given,
+             key.place(), first, threshold, scale, from, size, to);
     };
     skipped == 0 && is_aligned(from) && is_aligned(to) ? run.template operator()<kWide<T>>()
                                                        : run.template operator()<1>();

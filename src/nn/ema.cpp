@@ -14,10 +14,16 @@ Ema::Ema(const FlatParameters& parameters, double decay, bool warmup)
 }
 
 void Ema::update() {
-  const auto t = static_cast<double>(updates_);
-  const double decay = warmup_ ? std::min(decay_, (1 + t) / (10 + t)) : decay_;
-  kernels::lerp(parameters_.device().stream(), parameters_.values(), 1 - decay, average_.flat);
-  ++updates_;
+  kernels::lerp(parameters_.device().stream(), parameters_.values(), next_weight(), average_.flat);
+}
+
+double Ema::next_weight() {
+  const auto t = static_cast<double>(updates_++);
+  return 1 - (warmup_ ? std::min(decay_, (1 + t) / (10 + t)) : decay_);
+}
+
+void Ema::enqueue(const TensorView& weight) {
+  kernels::lerp_by(parameters_.device().stream(), parameters_.values(), weight, average_.flat);
 }
 
 Ema::Swapped::Swapped(const Ema& ema) : ema_(ema), trained_(ema.parameters_.values().clone()) {

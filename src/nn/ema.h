@@ -20,6 +20,10 @@ class Ema {
 
   /// average <- decay * average + (1 - decay) * parameters
   void update();
+  /// The same in two halves, for work that is recorded: the weight of the parameters in the next
+  /// update, which counts as done, and the update by a weight on the device (f64, one element).
+  double next_weight();
+  void enqueue(const TensorView& weight);
 
   const FlatBuffer& average() const { return average_; }
   std::int64_t updates() const { return updates_; }

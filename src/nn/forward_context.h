@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <utility>
+
 #include "nn/random_streams.h"
 #include "tensor/rng.h"
+#include "tensor/tensor.h"
 
 namespace moiety::nn {
 
@@ -12,20 +15,47 @@ class ForwardContext {
   /// Inference: no dropout, running statistics.
   ForwardContext() = default;
   /// Training step number `step`: dropout masks depend on seed, step, layer and place in the batch.
-  static ForwardContext training(std::uint64_t seed, std::uint64_t step) {
+  /// So do those of a part of the step whose place in the whole is not known.
+  static ForwardContext training(std::uint64_t seed, std::uint64_t step, std::int64_t part = 0) {
     ForwardContext out;
     out.training_ = true;
     out.step_key_ = derive_key(seed, streams::kDropout, step);
+    if (part > 0) {
+      const std::uint64_t step_stream = out.step_key_.stream;
+      out.step_key_ = derive_key(step_stream, streams::kStepPart, static_cast<std::uint64_t>(part));
+    }
+    return out;
+  }
+
+  /// A training step that is recorded once and replayed: each time the layers find their keys,
+  /// those of training(), in `keys`, i64 [L, 2] on their device.
+  static ForwardContext recorded(const Tensor& keys) {
+    ForwardContext out;
+    out.training_ = true;
+    out.keys_ = keys;
     return out;
   }
 
   bool is_training() const { return training_; }
+  /// i32 [1] on the model's device: nodes of the batch that are not padding; undefined when all
+  /// count.
+  const Tensor& rows() const { return rows_; }
+  void set_rows(Tensor rows) { rows_ = std::move(rows); }
+  bool is_recorded() const { return keys_.defined(); }
   /// A key for the next layer that asks; the same sequence in every part of a batch.
   RngKey next_dropout_key() { return derive_key(step_key_.stream, streams::kDropout, layer_++); }
+  /// The place of that key in a recorded step. Throws Error when there are more layers than keys.
+  Tensor next_key_place() {
+    const auto layer = static_cast<std::int64_t>(layer_++);
+    check(layer < keys_.size(0), "more than ", keys_.size(0), " layers with dropout in a step");
+    return keys_.slice(0, layer, layer + 1).reshape({2});
+  }
 
  private:
   bool training_ = false;
+  Tensor rows_;
   RngKey step_key_;
+  Tensor keys_;
   std::uint64_t layer_ = 0;
 };
 

@@ -65,6 +65,7 @@ Variable Norm::forward(const Variable& x, const ForwardContext& context) const {
 Variable dropout(const Variable& x, double p, ForwardContext& context, std::int64_t first_row) {
   if (!context.is_training() || p == 0.0) return x;
   const auto first = static_cast<std::uint64_t>(first_row * x.size(-1));
+  if (context.is_recorded()) return ops::dropout(x, p, context.next_key_place(), first);
   return ops::dropout(x, p, context.next_dropout_key(), first);
 }
 

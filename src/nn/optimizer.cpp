@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
+
+#include "kernels/elementwise.h"
 
 namespace moiety::nn {
 namespace {
@@ -70,7 +73,10 @@ OptimizerKind optimizer_kind(const std::string& name) {
 }
 
 Optimizer::Optimizer(const FlatParameters& parameters, const OptimizerConfig& config)
-    : parameters_(parameters), config_(config) {
+    : parameters_(parameters),
+      config_(config),
+      decision_(Tensor::zeros({kernels::kDecisionSize}, DType::f64, parameters.device())),
+      lr_(Tensor::zeros({1}, DType::f64, parameters.device())) {
   check_config(config_);
   bool joins_last = false;  // the padding between two ranges is zero: they become one
   for (const FlatParameters::Slot& slot : parameters.slots()) {
@@ -91,49 +97,61 @@ Optimizer::Optimizer(const FlatParameters& parameters, const OptimizerConfig& co
 
 StepReport Optimizer::step(const FlatBuffer& gradients, double lr) {
   check(std::isfinite(lr) && lr >= 0, "optimizer: the learning rate is ", lr);
-  const Stream& stream = parameters_.device().stream();
-  const double squared_norm = kernels::squared_norm(stream, gradients.flat);
-  const double norm = std::sqrt(squared_norm);
-  const double scale =
-      config_.clip_norm > 0 && norm > config_.clip_norm ? config_.clip_norm / norm : 1.0;
-  const bool usable =
-      std::isfinite(norm) && squared_norm * scale * scale <= largest_square(parameters_.dtype());
-  if (usable) {
-    ++steps_;
-    skipped_in_a_row_ = 0;
-    update(gradients.flat, lr, scale);
-  } else {
-    ++skipped_;
-    ++skipped_in_a_row_;
-    check(skipped_in_a_row_ <= config_.max_skipped, "the gradient was not finite in ",
-          skipped_in_a_row_, " steps in a row (its norm is ", norm,
-          "); lower the learning rate, clip the gradient or look for bad rows in the data");
-  }
-  return {norm, !usable};
+  kernels::fill(parameters_.device().stream(), lr_, lr);
+  enqueue(gradients, lr_);
+  const StepReport done = report(read_decision());
+  check_skipped(done);
+  return done;
 }
 
-void Optimizer::update(const Tensor& gradients, double lr, double gradient_scale) {
+void Optimizer::enqueue(const FlatBuffer& gradients, const TensorView& lr) {
   const Stream& stream = parameters_.device().stream();
-  if (config_.kind == OptimizerKind::sgd) {
-    const TensorView velocity = moments_.empty() ? TensorView() : moments_[0].buffer.flat.view();
-    kernels::sgd(stream,
-                 {.lr = lr,
-                  .momentum = config_.momentum,
-                  .nesterov = config_.nesterov,
-                  .gradient_scale = gradient_scale},
-                 decay_ranges_, gradients, parameters_.values(), velocity);
+  const bool sgd = config_.kind == OptimizerKind::sgd;
+  kernels::squared_norm_into(stream, gradients.flat, decision_.slice(0, 0, 1));
+  kernels::begin_step(stream,
+                      {.clip_norm = config_.clip_norm,
+                       .largest_square = largest_square(parameters_.dtype()),
+                       .beta1 = sgd ? 0 : config_.beta1,
+                       .beta2 = sgd ? 0 : config_.beta2},
+                      lr, decision_);
+  if (sgd) {
+    kernels::sgd(
+        stream, {.momentum = config_.momentum, .nesterov = config_.nesterov, .decision = decision_},
+        decay_ranges_, gradients.flat, parameters_.values(),
+        moments_.empty() ? TensorView() : moments_[0].buffer.flat.view());
   } else {
     kernels::adam(stream,
-                  {.lr = lr,
-                   .beta1 = config_.beta1,
+                  {.beta1 = config_.beta1,
                    .beta2 = config_.beta2,
                    .eps = config_.eps,
-                   .number = steps_,
-                   .gradient_scale = gradient_scale,
-                   .decoupled_decay = config_.kind == OptimizerKind::adamw},
-                  decay_ranges_, gradients, parameters_.values(), moments_[0].buffer.flat,
+                   .decoupled_decay = config_.kind == OptimizerKind::adamw,
+                   .decision = decision_},
+                  decay_ranges_, gradients.flat, parameters_.values(), moments_[0].buffer.flat,
                   moments_[1].buffer.flat);
   }
+}
+
+StepReport Optimizer::report(const kernels::StepDecision& decision) {
+  return {std::sqrt(decision.squared_norm), decision.usable == 0,
+          static_cast<std::int64_t>(decision.skipped_in_a_row)};
+}
+
+void Optimizer::check_skipped(const StepReport& report) const {
+  check(report.skipped_in_a_row <= config_.max_skipped, "the gradient was not finite in ",
+        report.skipped_in_a_row, " steps in a row (its norm is ", report.gradient_norm,
+        "); lower the learning rate, clip the gradient or look for bad rows in the data");
+}
+
+kernels::StepDecision Optimizer::read_decision() const {
+  std::array<double, kernels::kDecisionSize> numbers{};
+  std::ranges::copy(decision_.to_vector<double>(), numbers.begin());
+  return std::bit_cast<kernels::StepDecision>(numbers);
+}
+
+std::int64_t Optimizer::steps() const { return static_cast<std::int64_t>(read_decision().steps); }
+
+std::int64_t Optimizer::skipped() const {
+  return static_cast<std::int64_t>(read_decision().skipped);
 }
 
 std::vector<NamedTensor> Optimizer::named_moments() const {
@@ -148,9 +166,10 @@ std::vector<NamedTensor> Optimizer::named_moments() const {
 
 void Optimizer::save(Checkpoint& checkpoint, const std::string& prefix) const {
   checkpoint.set_string(prefix + "kind", name_of(config_.kind));
-  checkpoint.set_i64(prefix + "steps", steps_);
-  checkpoint.set_i64(prefix + "skipped", skipped_);
-  checkpoint.set_i64(prefix + "skipped_in_a_row", skipped_in_a_row_);
+  const kernels::StepDecision last = read_decision();
+  checkpoint.set_i64(prefix + "steps", static_cast<std::int64_t>(last.steps));
+  checkpoint.set_i64(prefix + "skipped", static_cast<std::int64_t>(last.skipped));
+  checkpoint.set_i64(prefix + "skipped_in_a_row", static_cast<std::int64_t>(last.skipped_in_a_row));
   save_tensors(checkpoint, prefix, named_moments());
 }
 
@@ -158,13 +177,14 @@ void Optimizer::restore(const Checkpoint& checkpoint, const std::string& prefix)
   const std::string& kind = checkpoint.get_string(prefix + "kind");
   check<IoError>(kind == name_of(config_.kind), checkpoint.source(), ": written with ", kind,
                  ", but this optimizer is ", name_of(config_.kind), "; continue with the same one");
-  const std::int64_t steps = checkpoint.get_i64(prefix + "steps");
-  const std::int64_t skipped = checkpoint.get_i64(prefix + "skipped");
-  const std::int64_t skipped_in_a_row = checkpoint.get_i64(prefix + "skipped_in_a_row");
+  kernels::StepDecision last{};
+  last.steps = static_cast<double>(checkpoint.get_i64(prefix + "steps"));
+  last.skipped = static_cast<double>(checkpoint.get_i64(prefix + "skipped"));
+  last.skipped_in_a_row = static_cast<double>(checkpoint.get_i64(prefix + "skipped_in_a_row"));
   restore_tensors(checkpoint, prefix, named_moments());
-  steps_ = steps;
-  skipped_ = skipped;
-  skipped_in_a_row_ = skipped_in_a_row;
+  const auto numbers = std::bit_cast<std::array<double, kernels::kDecisionSize>>(last);
+  decision_.copy_from(Tensor::from(std::vector<double>(numbers.begin(), numbers.end()),
+                                   {kernels::kDecisionSize}, parameters_.device()));
 }
 
 }  // namespace moiety::nn

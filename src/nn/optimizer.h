@@ -37,8 +37,9 @@ struct OptimizerConfig {
 
 /// What a step did.
 struct StepReport {
-  double gradient_norm = 0;  ///< before clipping
-  bool skipped = false;      ///< it was not finite: the parameters were left alone
+  double gradient_norm = 0;           ///< before clipping
+  bool skipped = false;               ///< it was not finite: the parameters were left alone
+  std::int64_t skipped_in_a_row = 0;  ///< up to this step
 };
 
 /// SGD, Adam (Kingma and Ba, ICLR 2015) or AdamW (Loshchilov and Hutter, ICLR 2019) with PyTorch's
@@ -53,8 +54,17 @@ class Optimizer {
   /// counts as skipped; throws Error when more than max_skipped are in a row.
   StepReport step(const FlatBuffer& gradients, double lr);
 
-  std::int64_t steps() const { return steps_; }  ///< updates done
-  std::int64_t skipped() const { return skipped_; }
+  /// Queues the same update without waiting for it, with the rate in lr: f64, one element, on the
+  /// parameters' device. What it did is in decision().
+  void enqueue(const FlatBuffer& gradients, const TensorView& lr);
+  /// kernels::StepDecision of the last step: f64 [kernels::kDecisionSize].
+  const Tensor& decision() const { return decision_; }
+  static StepReport report(const kernels::StepDecision& decision);
+  /// Throws Error when that many steps in a row must not be skipped.
+  void check_skipped(const StepReport& report) const;
+
+  std::int64_t steps() const;  ///< updates done; waits for those that are queued, as skipped() does
+  std::int64_t skipped() const;
   const OptimizerConfig& config() const { return config_; }
   /// Whether weight decay applies to parameter number i.
   bool decays(std::size_t i) const { return decays_[i]; }
@@ -70,7 +80,7 @@ class Optimizer {
     FlatBuffer buffer;
   };
 
-  void update(const Tensor& gradients, double lr, double gradient_scale);
+  kernels::StepDecision read_decision() const;
   std::vector<NamedTensor> named_moments() const;
 
   const FlatParameters& parameters_;
@@ -78,9 +88,8 @@ class Optimizer {
   std::vector<bool> decays_;
   std::vector<kernels::DecayRange> decay_ranges_;
   std::vector<Moment> moments_;
-  std::int64_t steps_ = 0;
-  std::int64_t skipped_ = 0;
-  std::int64_t skipped_in_a_row_ = 0;
+  Tensor decision_;
+  Tensor lr_;  // f64 [1]: of step()
 };
 
 }  // namespace moiety::nn

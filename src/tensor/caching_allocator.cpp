@@ -48,6 +48,7 @@ class alignas(64) CachingAllocator::Lane {
   void deallocate(Block block) noexcept;
   void reserve(SlabSource& source);
   void trim(SlabSource& source) noexcept;
+  void keep(bool kept);
   void add_to(AllocatorStats& stats);
 
  private:
@@ -70,6 +71,7 @@ class alignas(64) CachingAllocator::Lane {
   std::vector<Slab> slabs_;
   std::byte* rest_ = nullptr;  // unused end of the newest shared slab
   std::size_t rest_bytes_ = 0;
+  bool kept_ = false;
   AllocatorStats stats_;
 };
 
@@ -147,6 +149,7 @@ void CachingAllocator::Lane::deallocate(Block block) noexcept {
 
 void CachingAllocator::Lane::trim(SlabSource& source) noexcept {
   const std::lock_guard lock(mutex_);
+  if (kept_) return;
   if (stats_.bytes_in_use == 0) {
     while (!slabs_.empty()) give_back(slabs_.end() - 1, source);
     for (FreeList& list : free_) list = {};
@@ -165,6 +168,11 @@ void CachingAllocator::Lane::trim(SlabSource& source) noexcept {
     list.made -= list.blocks.size();
     list.blocks.clear();
   }
+}
+
+void CachingAllocator::Lane::keep(bool kept) {
+  const std::lock_guard lock(mutex_);
+  kept_ = kept;
 }
 
 void CachingAllocator::Lane::add_to(AllocatorStats& stats) {
@@ -186,7 +194,10 @@ CachingAllocator::CachingAllocator(std::unique_ptr<SlabSource> source)
   impl_->source = std::move(source);
 }
 
-CachingAllocator::~CachingAllocator() { trim(); }
+CachingAllocator::~CachingAllocator() {
+  for (Lane& lane : impl_->lanes) lane.keep(false);
+  trim();
+}
 
 CachingAllocator::Block CachingAllocator::allocate(std::size_t bytes) {
   if (bytes == 0) return {};
@@ -218,6 +229,10 @@ void CachingAllocator::reserve(int count) {
   for (int lane = 0; lane < std::min(count, kLanes); ++lane) {
     impl_->lanes[static_cast<std::size_t>(lane)].reserve(*impl_->source);
   }
+}
+
+void CachingAllocator::keep(int lane) {
+  impl_->lanes[static_cast<std::size_t>(lane % kLanes)].keep(true);
 }
 
 AllocatorStats CachingAllocator::stats() const {

@@ -61,6 +61,9 @@ class CachingAllocator {
   /// asks nothing of the system in the middle of a training.
   void reserve(int count);
 
+  /// From now on the slabs of a lane stay until the allocator's end: recorded work uses them.
+  void keep(int lane);
+
   AllocatorStats stats() const;
   /// Gives back to the system all slabs of lanes that have nothing in use, and elsewhere the free
   /// blocks that have a slab of their own.

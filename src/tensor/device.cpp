@@ -7,12 +7,30 @@
 namespace moiety {
 namespace {
 
+/// What is queued on a CPU has been done.
+class CpuEvent final : public Event {
+ public:
+  void record(const Stream&) override {}
+  void hold(const Stream&) const override {}
+  bool passed() const override { return true; }
+  void synchronize() const override {}
+};
+
+class CpuRecording final : public Recording {
+ public:
+  explicit CpuRecording(std::function<void()> work) : work_(std::move(work)) {}
+  void replay() override { work_(); }
+
+ private:
+  std::function<void()> work_;
+};
+
 class CpuDevice final : public Device {
  public:
-  explicit CpuDevice(int threads)
+  CpuDevice(std::unique_ptr<SlabSource> source, int threads)
       : Device(DeviceKind::cpu, 0),
         pool_(threads),
-        allocator_(make_system_slab_source()),
+        allocator_(std::move(source)),
         stream_(*this, &pool_, nullptr) {
     allocator_.reserve(threads);
   }
@@ -21,6 +39,7 @@ class CpuDevice final : public Device {
   const Stream& stream(StreamRole) const override { return stream_; }
   CachingAllocator& allocator() override { return allocator_; }
   Device& host() override { return *this; }
+  Device& staging() override { return *this; }
   void copy_bytes(void* to, const void* from, std::size_t bytes, const Stream&) override {
     if (bytes > 0) std::memmove(to, from, bytes);
   }
@@ -29,6 +48,10 @@ class CpuDevice final : public Device {
   }
   void synchronize(const Stream&) override {}
   void wait(const Stream&, const Stream&) override {}
+  std::unique_ptr<Event> make_event() override { return std::make_unique<CpuEvent>(); }
+  std::unique_ptr<Recording> record(const std::function<void()>& work) override {
+    return std::make_unique<CpuRecording>(work);
+  }
 
  private:
   ThreadPool pool_;
@@ -55,7 +78,11 @@ std::string Device::name() const {
 std::unique_ptr<Device> make_cpu_device(int threads) {
   check<UserError>(threads >= 0 && threads <= 4096, "threads must be 0 (all cores) to 4096, not ",
                    threads);
-  return std::make_unique<CpuDevice>(threads == 0 ? available_cores() : threads);
+  return make_cpu_device_on(make_system_slab_source(), threads == 0 ? available_cores() : threads);
+}
+
+std::unique_ptr<Device> make_cpu_device_on(std::unique_ptr<SlabSource> source, int threads) {
+  return std::make_unique<CpuDevice>(std::move(source), threads);
 }
 
 #ifndef MOIETY_HAS_CUDA

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "tensor/caching_allocator.h"
+#include "tensor/event.h"
+#include "tensor/recording.h"
 #include "tensor/stream.h"
 
 namespace moiety {
@@ -36,6 +39,9 @@ class Device {
   virtual CachingAllocator& allocator() = 0;
   /// The CPU on which data for this device are made: a CPU device itself.
   virtual Device& host() = 0;
+  /// The CPU whose tensors this device copies without waiting: their memory is page-locked where
+  /// this is a GPU, so keep no more there than what is on its way.
+  virtual Device& staging() = 0;
 
   /// Copies bytes between two places of which at least one is on this device (the other may be host
   /// memory). Ordered on the stream; returns when done if one of them is pageable host memory, else
@@ -49,6 +55,13 @@ class Device {
   /// the allocator belong to the compute stream: before another stream touches one, let it wait for
   /// the compute stream, and let the compute stream wait for it before the block is freed.
   virtual void wait(const Stream& later, const Stream& earlier) = 0;
+  virtual std::unique_ptr<Event> make_event() = 0;
+
+  /// Records what `work` queues on the compute stream and does not run it. Tensors that `work`
+  /// frees are used again by each replay and by all recordings of this device, which must therefore
+  /// be replayed on one stream; others it may read and write must outlive the recording. `work` may
+  /// not wait for the device.
+  virtual std::unique_ptr<Recording> record(const std::function<void()>& work) = 0;
 
  protected:
   Device(DeviceKind kind, int index) : kind_(kind), index_(index) {}
@@ -61,6 +74,8 @@ class Device {
 
 /// The CPU with a pool of `threads` threads; 0 means one per core that this process may use.
 std::unique_ptr<Device> make_cpu_device(int threads = 0);
+/// Likewise, with memory from elsewhere.
+std::unique_ptr<Device> make_cpu_device_on(std::unique_ptr<SlabSource> source, int threads);
 
 /// Cores that this process may use: its affinity mask and the CPU quota of its control groups.
 int available_cores();

@@ -137,6 +137,21 @@ Tensor Tensor::expand(const Shape& shape) const {
   return out;
 }
 
+Tensor Tensor::part(std::int64_t first, const Shape& shape, DType dtype) const {
+  constexpr auto kAligned = static_cast<std::int64_t>(CachingAllocator::kAlignment);
+  check<DTypeError>(dtype_ == DType::u8 && contiguous(), "part of a tensor of ", dtype_);
+  const std::int64_t bytes = checked_numel(shape) * static_cast<std::int64_t>(size_of(dtype));
+  check<ShapeError>(first >= 0 && first % kAligned == 0 && first + bytes <= numel(), bytes,
+                    " bytes from byte ", first, " on do not lie in a block of ", numel());
+  check<ShapeError>(offset_ % kAligned == 0, "part of a tensor that begins between blocks of 64");
+  Tensor out = *this;
+  out.offset_ = (offset_ + first) / static_cast<std::int64_t>(size_of(dtype));
+  out.shape_ = shape;
+  out.strides_ = contiguous_strides(shape);
+  out.dtype_ = dtype;
+  return out;
+}
+
 Tensor Tensor::clone() const {
   Tensor out = empty(shape_, dtype_, device());
   out.copy_from(*this);

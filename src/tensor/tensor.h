@@ -66,6 +66,10 @@ class Tensor {
   /// Repeats extents of 1 (and new leading dimensions) without copying: strides of 0.
   Tensor expand(const Shape& shape) const;
 
+  /// Other elements in the memory of this one, from byte `first` on, which must be a multiple of
+  /// 64: this tensor must be contiguous u8. Throws ShapeError for what it does not hold.
+  Tensor part(std::int64_t first, const Shape& shape, DType dtype) const;
+
   /// A contiguous copy of the data.
   Tensor clone() const;
   /// Itself when contiguous, else a contiguous copy.

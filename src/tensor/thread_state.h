@@ -15,4 +15,21 @@ inline ThreadState& thread_state() {
   return state;
 }
 
+/// Another lane of the allocators for the calling thread while it lives.
+class LaneScope {
+ public:
+  explicit LaneScope(int lane) : before_(thread_state().lane) { thread_state().lane = lane; }
+  ~LaneScope() { thread_state().lane = before_; }
+  LaneScope(const LaneScope&) = delete;
+  LaneScope& operator=(const LaneScope&) = delete;
+
+ private:
+  int before_;
+};
+
+/// Lanes of threads that are no workers; no pool is so large. The memory of recorded work is its
+/// own: each replay uses it again.
+inline constexpr int kRecordingLane = 62;
+inline constexpr int kReaderLane = 63;
+
 }  // namespace moiety

@@ -80,7 +80,7 @@ TEST_F(OpErrors, Norms) {
 
 TEST_F(OpErrors, DropoutProbability) {
   for (const double p : {-0.1, 1.0, 2.0, std::numeric_limits<double>::quiet_NaN()}) {
-    EXPECT_THROW(ops::dropout(zeros({3}), p, {}), Error);
+    EXPECT_THROW(ops::dropout(zeros({3}), p, RngKey{}), Error);
   }
 }
 

@@ -241,5 +241,18 @@ TEST(Error, ChecksStreamTheirPartsAndInvariantsNameTheirPlace) {
   }
 }
 
+TEST(TensorPart, LooksIntoABlockOfBytes) {
+  const auto device = make_cpu_device(1);
+  const Tensor block = Tensor::zeros({256}, DType::u8, *device);
+  const Tensor floats = block.part(64, {2, 3}, DType::f32);
+  floats.copy_from(Tensor::from(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3}, *device));
+  EXPECT_EQ(block.part(64, {6}, DType::f32).to_vector<float>()[5], 6);
+  EXPECT_EQ(block.slice(0, 64, 256).part(64, {2}, DType::f64).to_vector<double>()[0], 0);
+  EXPECT_THROW(block.part(64, {49}, DType::f32), ShapeError);
+  EXPECT_THROW(block.part(32, {1}, DType::f32), ShapeError);
+  EXPECT_THROW(block.part(-64, {1}, DType::f32), ShapeError);
+  EXPECT_THROW(floats.part(0, {1}, DType::f32), DTypeError);
+}
+
 }  // namespace
 }  // namespace moiety

@@ -4,7 +4,9 @@
 #include "tensor/cuda/check.h"
 #include "tensor/cuda/event.h"
 #include "tensor/cuda/native.h"
+#include "tensor/cuda/recording.h"
 #include "tensor/cuda/slab_source.h"
+#include "tensor/thread_state.h"
 
 namespace moiety {
 namespace {
@@ -83,6 +85,13 @@ const Stream& CudaDevice::stream(StreamRole role) const {
   return streams_[static_cast<std::size_t>(role)];
 }
 
+Device& CudaDevice::staging() {
+  std::call_once(staging_made_, [this] {
+    staging_ = make_cpu_device_on(make_pinned_slab_source(index()), /*threads=*/1);
+  });
+  return *staging_;
+}
+
 void CudaDevice::copy_bytes(void* to, const void* from, std::size_t bytes, const Stream& stream) {
   if (bytes == 0) return;
   use_device(index());
@@ -103,9 +112,17 @@ void CudaDevice::synchronize(const Stream& stream) {
 }
 
 void CudaDevice::wait(const Stream& later, const Stream& earlier) {
-  CudaEvent event(earlier.device());
+  CudaEvent event(static_cast<CudaDevice&>(earlier.device()));
   event.record(earlier);
   event.hold(later);
+}
+
+std::unique_ptr<Event> CudaDevice::make_event() { return std::make_unique<CudaEvent>(*this); }
+
+std::unique_ptr<Recording> CudaDevice::record(const std::function<void()>& work) {
+  const LaneScope lane(kRecordingLane);
+  allocator_.keep(kRecordingLane);
+  return std::make_unique<CudaRecording>(stream(StreamRole::compute), work);
 }
 
 }  // namespace moiety

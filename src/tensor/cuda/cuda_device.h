@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <array>
+#include <mutex>
 #include <optional>
 
 #include "tensor/cuda/kernel_faults.h"
@@ -40,10 +41,13 @@ class CudaDevice final : public Device {
   const Stream& stream(StreamRole role) const override;
   CachingAllocator& allocator() override { return allocator_; }
   Device& host() override { return *host_; }
+  Device& staging() override;
   void copy_bytes(void* to, const void* from, std::size_t bytes, const Stream& stream) override;
   void fill_zero(void* to, std::size_t bytes, const Stream& stream) override;
   void synchronize(const Stream& stream) override;
   void wait(const Stream& later, const Stream& earlier) override;
+  std::unique_ptr<Event> make_event() override;
+  std::unique_ptr<Recording> record(const std::function<void()>& work) override;
 
   /// What kernels found wrong; synchronize() throws it.
   KernelFaults& faults() { return *faults_; }
@@ -53,6 +57,8 @@ class CudaDevice final : public Device {
 
  private:
   std::unique_ptr<Device> host_;
+  std::once_flag staging_made_;
+  std::unique_ptr<Device> staging_;
   std::array<CudaStreamHandle, 3> handles_;
   std::array<Stream, 3> streams_;
   CachingAllocator allocator_;

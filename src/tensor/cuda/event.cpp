@@ -2,23 +2,23 @@
 #include "tensor/cuda/event.h"
 
 #include "tensor/cuda/check.h"
+#include "tensor/cuda/cuda_device.h"
 #include "tensor/cuda/native.h"
-#include "tensor/device.h"
 
 namespace moiety {
 
-CudaEvent::CudaEvent(const Device& device) : device_index_(device.index()) {
-  use_device(device_index_);
+CudaEvent::CudaEvent(CudaDevice& device) : device_(device) {
+  use_device(device_.index());
   cuda_check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming));
 }
 
 CudaEvent::~CudaEvent() {
-  cudaSetDevice(device_index_);
+  cudaSetDevice(device_.index());
   cudaEventDestroy(event_);
 }
 
 void CudaEvent::record(const Stream& stream) {
-  use_device(device_index_);
+  use_device(device_.index());
   cuda_check(cudaEventRecord(event_, native(stream)));
 }
 
@@ -28,7 +28,7 @@ void CudaEvent::hold(const Stream& stream) const {
 }
 
 bool CudaEvent::passed() const {
-  use_device(device_index_);
+  use_device(device_.index());
   const cudaError_t status = cudaEventQuery(event_);
   if (status == cudaErrorNotReady) return false;
   cuda_check(status);
@@ -36,8 +36,9 @@ bool CudaEvent::passed() const {
 }
 
 void CudaEvent::synchronize() const {
-  use_device(device_index_);
+  use_device(device_.index());
   cuda_check(cudaEventSynchronize(event_));
+  device_.faults().raise();
 }
 
 }  // namespace moiety

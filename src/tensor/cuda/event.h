@@ -3,31 +3,26 @@
 
 #include <cuda_runtime_api.h>
 
-#include "tensor/stream.h"
+#include "tensor/event.h"
 
 namespace moiety {
 
-/// A point in the queue of a CUDA stream, without a time stamp. Before the first record() it counts
-/// as passed.
-class CudaEvent {
- public:
-  /// An event for the streams of one GPU. Throws CudaError, as all members do.
-  explicit CudaEvent(const Device& device);
-  ~CudaEvent();
-  CudaEvent(const CudaEvent&) = delete;
-  CudaEvent& operator=(const CudaEvent&) = delete;
+class CudaDevice;
 
-  /// Moves the point to the present end of the stream's queue.
-  void record(const Stream& stream);
-  /// Work queued on the stream from now on, of any GPU, starts after the point has passed.
-  void hold(const Stream& stream) const;
-  /// Whether the point has passed. Does not wait.
-  bool passed() const;
-  /// Returns when the point has passed.
-  void synchronize() const;
+/// A CUDA event without a time stamp.
+class CudaEvent final : public Event {
+ public:
+  /// For the streams of one GPU. Throws CudaError, as all members do.
+  explicit CudaEvent(CudaDevice& device);
+  ~CudaEvent() override;
+
+  void record(const Stream& stream) override;
+  void hold(const Stream& stream) const override;
+  bool passed() const override;
+  void synchronize() const override;
 
  private:
-  int device_index_;
+  CudaDevice& device_;
   cudaEvent_t event_ = nullptr;
 };
 

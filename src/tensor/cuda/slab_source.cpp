@@ -57,10 +57,34 @@ class CudaSlabSource final : public SlabSource {
   std::atomic<std::size_t> held_{0};
 };
 
+class PinnedSlabSource final : public SlabSource {
+ public:
+  explicit PinnedSlabSource(int device_index) : device_index_(device_index) {}
+
+  void* take(std::size_t bytes) override {
+    use_device(device_index_);
+    void* slab = nullptr;
+    cuda_check(cudaHostAlloc(&slab, bytes, cudaHostAllocPortable));
+    return slab;
+  }
+
+  void give_back(void* slab, std::size_t) noexcept override {
+    cudaSetDevice(device_index_);
+    cudaFreeHost(slab);
+  }
+
+ private:
+  int device_index_;
+};
+
 }  // namespace
 
 std::unique_ptr<SlabSource> make_cuda_slab_source(int device_index) {
   return std::make_unique<CudaSlabSource>(device_index);
+}
+
+std::unique_ptr<SlabSource> make_pinned_slab_source(int device_index) {
+  return std::make_unique<PinnedSlabSource>(device_index);
 }
 
 }  // namespace moiety

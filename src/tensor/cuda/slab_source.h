@@ -11,4 +11,8 @@ namespace moiety {
 /// waits for all work that may still use the slab.
 std::unique_ptr<SlabSource> make_cuda_slab_source(int device_index);
 
+/// Page-locked host memory, which one GPU and all others copy without waiting. take() throws
+/// CudaError where the system refuses to lock so much.
+std::unique_ptr<SlabSource> make_pinned_slab_source(int device_index);
+
 }  // namespace moiety

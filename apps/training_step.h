@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "apps/recipe.h"
+#include "data/loader.h"
+#include "kernels/loss.h"
+#include "nn/ema.h"
+#include "nn/graph_model.h"
+#include "nn/optimizer.h"
+#include "nn/recorded_step.h"
+#include "nn/target_scaler.h"
+
+namespace moiety::apps {
+
+/// What a training step reads and moves. All of it must outlive the step.
+struct StepWork {
+  const TrainRecipe& recipe;
+  const nn::GraphModel& model;
+  const nn::FlatParameters& parameters;
+  const nn::FlatBuffer& gradients;
+  nn::Optimizer& optimizer;
+  nn::Ema* ema;  ///< may be null
+  const nn::TargetScaler& scaler;
+  std::span<const std::size_t> columns;  ///< of the data set's targets
+  Device& device;
+};
+
+/// How a device makes training steps: forward and backward pass, clipping, update, averages.
+class TrainingStep {
+ public:
+  virtual ~TrainingStep() = default;
+
+  /// How the loader is to make batches; the caller adds where they end.
+  virtual data::LoaderOptions loader_options() const = 0;
+  /// One step over these batches. Throws Error when too many steps in a row had to be skipped.
+  virtual void run(std::vector<data::LoadedBatch> batches, std::int64_t number, double lr) = 0;
+  /// What steps did, oldest first: of those that are done, or of all, waiting for them.
+  virtual std::vector<nn::StepResult> results(bool wait) = 0;
+};
+
+/// The loss that a recipe names.
+kernels::Loss loss_of(const TrainRecipe& recipe);
+
+/// On a CPU each thread takes parts of a batch through all layers; for a GPU the step is recorded.
+std::unique_ptr<TrainingStep> make_training_step(const StepWork& work);
+
+}  // namespace moiety::apps
