@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 
 #include "kernels/cuda/simt.cuh"
@@ -77,8 +80,26 @@ __device__ inline Float16 narrow<Float16>(float x) {
 #endif
 }
 
-/// kCount consecutive elements in registers, read and written with one access when kCount is
-/// kWide<T> and the address is a multiple of 16 bytes.
+/// *to = value. A plain assignment of 16 bytes is cut into smaller stores in unrolled and
+/// conditional code.
+template <class V>
+__device__ inline void store_bytes(const V& value, void* to) {
+  if constexpr (sizeof(V) % sizeof(uint4) == 0) {
+    struct Words {
+      uint4 v[sizeof(V) / sizeof(uint4)];
+    };
+    const auto words = std::bit_cast<Words>(value);
+#pragma unroll
+    for (std::size_t i = 0; i < sizeof(V) / sizeof(uint4); ++i) {
+      __stcg(static_cast<uint4*>(to) + i, words.v[i]);
+    }
+  } else {
+    *static_cast<V*>(to) = value;
+  }
+}
+
+/// kCount consecutive elements in registers, read and written 16 bytes at a time, or at once where
+/// they are fewer: at an address that is a multiple of that.
 template <class T, int kCount>
 struct Pack {
   Compute<T> v[kCount];
@@ -96,11 +117,11 @@ struct Pack {
     Raw raw;
 #pragma unroll
     for (int i = 0; i < kCount; ++i) raw.v[i] = narrow<T>(v[i]);
-    *reinterpret_cast<Raw*>(to) = raw;
+    store_bytes(raw, to);
   }
 
  private:
-  struct alignas(sizeof(T) * kCount) Raw {
+  struct alignas(std::min<std::size_t>(sizeof(T) * kCount, 16)) Raw {
     T v[kCount];
   };
 };

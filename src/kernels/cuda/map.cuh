@@ -26,7 +26,7 @@ struct alignas(sizeof(T) * kCount) Bits {
     for (int i = 0; i < kCount; ++i) v[i] = x;
   }
   __device__ void load(const T* from) { *this = *reinterpret_cast<const Bits*>(from); }
-  __device__ void store(T* to) const { *reinterpret_cast<Bits*>(to) = *this; }
+  __device__ void store(T* to) const { store_bytes(*this, to); }
 };
 
 /// Calls f.template operator()<T>() with an unsigned integer of the size of an element.
