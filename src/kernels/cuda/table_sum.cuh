@@ -16,7 +16,7 @@ namespace moiety::kernels::cuda {
 /// Features whose table rows a thread reads and writes together; each owns rows of its own.
 inline constexpr int kTableStep = 4;  // an int4 of offsets
 
-/// How a table sum is cut: blocks of (range of entries, 32 columns, rows of the table).
+/// How a table sum is cut: blocks of (32 columns, range of entries, rows of the table).
 struct TableCut {
   std::int64_t entries;  ///< rows of the input
   std::int64_t columns;
@@ -65,13 +65,13 @@ __global__ void table_sum_kernel(const std::int32_t* __restrict__ index, Feature
   F* table = reinterpret_cast<F*>(memory) + lane;
   auto* offsets =
       reinterpret_cast<std::int32_t*>(reinterpret_cast<F*>(memory) + cut.tile_rows * kWarp);
-  const std::int64_t c = static_cast<std::int64_t>(blockIdx.y) * kWarp + lane;
+  const std::int64_t c = static_cast<std::int64_t>(blockIdx.x) * kWarp + lane;
   const std::int64_t column = c < cut.columns ? c : 0;  // one that exists
   const std::int64_t first_row = blockIdx.z * cut.tile_rows;
   const std::int64_t rows_here = std::min(cut.tile_rows, group.table_rows - first_row);
   for (std::int64_t r = 0; r < rows_here; ++r) table[r * kWarp] = 0;
 
-  const std::int64_t begin = blockIdx.x * cut.range;
+  const std::int64_t begin = blockIdx.y * cut.range;
   const std::int64_t end = std::min(begin + cut.range, cut.entries);
   for (std::int64_t base = begin; base < end; base += kWarp) {
     // Each lane looks up one entry for all.
@@ -134,7 +134,7 @@ __global__ void table_sum_kernel(const std::int32_t* __restrict__ index, Feature
     __syncwarp();  // the offsets are no longer read
   }
   if (c >= cut.columns) return;
-  F* out = partial + (blockIdx.x * group.table_rows + first_row) * cut.columns + c;
+  F* out = partial + (blockIdx.y * group.table_rows + first_row) * cut.columns + c;
   for (std::int64_t r = 0; r < rows_here; ++r) out[r * cut.columns] = table[r * kWarp];
 }
 
@@ -149,7 +149,7 @@ void sum_into_table(const Stream& stream, const std::int32_t* index, const Featu
   if (group.table_rows == 0 || columns == 0) return;
   const TableCut cut(group, entries, columns, sizeof(Compute<T>));
   const Partials<T> partials(stream, cut.ranges, group.table_rows * columns, out);
-  const dim3 grid(static_cast<unsigned>(cut.ranges), static_cast<unsigned>(cut.column_tiles),
+  const dim3 grid(static_cast<unsigned>(cut.column_tiles), static_cast<unsigned>(cut.ranges),
                   static_cast<unsigned>(cut.tiles));
   launch(table_sum_kernel<Compute<T>, Rows>, Threads(grid, dim3(kWarp), cut.shared_bytes, where),
          stream, index, group, bad_index, rows, cut, partials.data());

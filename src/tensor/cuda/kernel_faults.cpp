@@ -15,10 +15,11 @@ KernelFaults::KernelFaults(const Device& device) : memory_(device, sizeof(Kernel
 
 std::int32_t KernelFaults::watch(const char* operation, const char* name) {
   const std::lock_guard lock(mutex_);
-  const std::string text = concat(operation, ": ", name);
-  const auto found = std::find(watched_.begin(), watched_.end(), text);
+  const auto found = std::find_if(watched_.begin(), watched_.end(), [&](const Watched& w) {
+    return w.operation == operation && w.name == name;
+  });
   const auto code = static_cast<std::int32_t>(found - watched_.begin()) + 1;
-  if (found == watched_.end()) watched_.push_back(text);
+  if (found == watched_.end()) watched_.push_back({operation, name});
   return code;
 }
 
@@ -30,8 +31,9 @@ void KernelFaults::raise() {
   const std::lock_guard lock(mutex_);
   const KernelFault found = fault;
   fault = {};
-  throw Error(concat(watched_.at(static_cast<std::size_t>(found.code) - 1), "[", found.place,
-                     "] is ", found.value, ", which is not in [0, ", found.limit, ")"));
+  const auto& [operation, name] = watched_.at(static_cast<std::size_t>(found.code) - 1);
+  throw Error(concat(operation, ": ", name, "[", found.place, "] is ", found.value,
+                     ", which is not in [0, ", found.limit, ")"));
 }
 
 }  // namespace moiety

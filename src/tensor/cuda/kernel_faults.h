@@ -25,7 +25,8 @@ class KernelFaults {
  public:
   explicit KernelFaults(const Device& device);
 
-  /// A code for faults of a tensor in an operation: "gather", "index".
+  /// A code for faults of a tensor in an operation: "gather", "index". Every launch asks: only the
+  /// first one of a pair allocates.
   std::int32_t watch(const char* operation, const char* name);
   /// Where kernels report.
   KernelFault* slot() const;
@@ -33,8 +34,13 @@ class KernelFaults {
   void raise();
 
  private:
+  struct Watched {
+    std::string operation;
+    std::string name;
+  };
+
   std::mutex mutex_;
-  std::vector<std::string> watched_;
+  std::vector<Watched> watched_;
   PinnedBuffer memory_;
 };
 
