@@ -3,6 +3,7 @@
 
 #include "kernels/cpu_reduce.h"
 #include "kernels/norm.h"
+#include "kernels/row_count.h"
 
 namespace moiety::kernels::cpu {
 namespace {
@@ -59,10 +60,11 @@ void for_each_row(const Stream& stream, const TensorView& x, const F& f) {
 
 }  // namespace
 
-void column_statistics(const Stream& stream, const TensorView& x, const TensorView& mean,
-                       const TensorView& var) {
-  check_rows(x, x);
-  check_columns(x, {&mean, &var});
+void column_statistics(const Stream& stream, const TensorView& all, const TensorView& mean,
+                       const TensorView& var, const TensorView& row_count) {
+  check_rows(all, all);
+  check_columns(all, {&mean, &var});
+  const TensorView x = first_rows(all, row_count);
   const std::int64_t width = x.shape[1];
   const double rows = static_cast<double>(x.shape[0]);
   visit_float(x.dtype, [&]<class T> {
@@ -86,12 +88,15 @@ void column_statistics(const Stream& stream, const TensorView& x, const TensorVi
   });
 }
 
-void update_running_statistics(const Stream&, double momentum, std::int64_t rows,
+void update_running_statistics(const Stream&, double momentum, std::int64_t count,
                                const TensorView& mean, const TensorView& var,
-                               const TensorView& running_mean, const TensorView& running_var) {
-  MOIETY_CHECK(rows > 1 && var.shape == mean.shape && running_mean.shape == mean.shape &&
+                               const TensorView& running_mean, const TensorView& running_var,
+                               const TensorView& row_count) {
+  MOIETY_CHECK(var.shape == mean.shape && running_mean.shape == mean.shape &&
                    running_var.shape == mean.shape,
-               "update_running_statistics: ", mean.shape, " of ", rows, " rows");
+               "update_running_statistics: ", mean.shape);
+  const std::int64_t rows = counted_rows(row_count, count);
+  if (rows < 2) return;
   visit_float(mean.dtype, [&]<class T> {
     const double unbiased = static_cast<double>(rows) / static_cast<double>(rows - 1);
     const auto mix = [momentum](T& running, double value) {
@@ -132,10 +137,12 @@ void batch_norm(const Stream& stream, const ColumnNorm& norm, const TensorView& 
 }
 
 void batch_norm_grad(const Stream& stream, const ColumnNorm& norm, bool statistics_of_x,
-                     const TensorView& grad, const TensorView& x, const NormGrads& out) {
-  check_rows(x, grad);
-  check_rows(x, out.x);
-  check_columns(x, {&norm.mean, &norm.var, &norm.weight, &out.weight, &out.bias});
+                     const TensorView& grad, const TensorView& all, const NormGrads& out,
+                     const TensorView& row_count) {
+  check_rows(all, grad);
+  check_rows(all, out.x);
+  check_columns(all, {&norm.mean, &norm.var, &norm.weight, &out.weight, &out.bias});
+  const TensorView x = first_rows(all, row_count);
   const std::int64_t width = x.shape[1];
   visit_float(x.dtype, [&]<class T> {
     const T* from = x.as<T>();
@@ -180,6 +187,18 @@ void batch_norm_grad(const Stream& stream, const ColumnNorm& norm, bool statisti
         dx[row + c] = scale[c] * (g[row + c] - shift[c] - d * slope[c]);
       }
     });
+    std::fill(dx + x.numel(), dx + all.numel(), T(0));
+  });
+}
+
+void row_weights(const Stream&, const TensorView& rows, const TensorView& out) {
+  MOIETY_CHECK(out.ndim() == 2 && out.shape[1] == 1 && out.contiguous(),
+               "row_weights: ", out.shape);
+  const std::int64_t count = counted_rows(rows, out.shape[0]);
+  visit_float(out.dtype, [&]<class T> {
+    T* to = out.as<T>();
+    std::fill(to, to + count, static_cast<T>(1.0 / static_cast<double>(count)));
+    std::fill(to + count, to + out.numel(), T(0));
   });
 }
 

@@ -29,8 +29,8 @@ __device__ F inverse_sd(F var, double eps) {
 /// ColumnNorm with pointers.
 template <class T>
 struct Norm {
-  const T* mean;
-  const T* var;
+  const Compute<T>* mean;
+  const Compute<T>* var;
   const T* weight;
   double eps;
 };
@@ -46,9 +46,9 @@ __global__ void __launch_bounds__(kTileThreads, 1)
   if (!tiles.inside()) return;
   const std::int64_t columns = tiles.columns * kCount;
   const std::int64_t c = tiles.b() * kCount;
-  Pack<T, kCount> mean;
+  Pack<Compute<T>, kCount> mean;
   Pack<T, kCount> scale;
-  Pack<T, kCount> var;
+  Pack<Compute<T>, kCount> var;
   Pack<T, kCount> shift;
   mean.load(norm.mean + c);
   scale.load(norm.weight + c);
@@ -84,7 +84,7 @@ struct GradientSums : SumReducer<Compute<T>, 2 * kCount> {
   using F = Compute<T>;
   using Base = SumReducer<F, 2 * kCount>;
   struct Running : Base::Running {
-    Pack<T, kCount> mean;
+    Pack<F, kCount> mean;
   };
   Norm<T> norm;
   const T* grad;
@@ -112,14 +112,15 @@ struct GradientSums : SumReducer<Compute<T>, 2 * kCount> {
   }
   __device__ void finish(const typename Base::Value& total, std::int64_t o) const {
     const std::int64_t c = o * kCount;
+    Pack<F, kCount> var;
     Pack<T, kCount> b;
     Pack<T, kCount> w;
-    w.load(norm.var + c);
+    var.load(norm.var + c);
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
       b.v[i] = static_cast<F>(total.v[i]);
       w.v[i] =
-          static_cast<F>(total.v[kCount + i] * inverse_sd(static_cast<double>(w.v[i]), norm.eps));
+          static_cast<F>(total.v[kCount + i] * inverse_sd(static_cast<double>(var.v[i]), norm.eps));
       sums[c + i] = b.v[i];
       sums[columns + c + i] = w.v[i];
     }
@@ -128,19 +129,23 @@ struct GradientSums : SumReducer<Compute<T>, 2 * kCount> {
   }
 };
 
-/// dx = scale * (grad - shift - (x - mean) * slope), the latter two through the statistics.
+/// dx = scale * (grad - shift - (x - mean) * slope), the latter two through the statistics where
+/// these are of x; 0 for rows that do not count.
 template <class T, int kCount>
 __global__ void __launch_bounds__(kTileThreads, 1)
-    batch_norm_grad_kernel(const Norm<T> norm, const Tiles tiles, double per_row,
-                           const Compute<T>* __restrict__ sums, const T* __restrict__ grad,
-                           const T* __restrict__ x, T* __restrict__ dx) {
+    batch_norm_grad_kernel(const Norm<T> norm, const Tiles tiles, const RowCount count,
+                           bool statistics_of_x, const Compute<T>* __restrict__ sums,
+                           const T* __restrict__ grad, const T* __restrict__ x,
+                           T* __restrict__ dx) {
   using F = Compute<T>;
   if (!tiles.inside()) return;
   const std::int64_t columns = tiles.columns * kCount;
   const std::int64_t c = tiles.b() * kCount;
-  Pack<T, kCount> mean;
+  const std::int64_t rows = count.of(tiles.rows);
+  const F per_row = statistics_of_x ? static_cast<F>(1 / static_cast<double>(rows)) : F{0};
+  Pack<F, kCount> mean;
   Pack<T, kCount> scale;
-  Pack<T, kCount> slope;
+  Pack<F, kCount> slope;
   F shift[kCount];
   mean.load(norm.mean + c);
   scale.load(norm.weight + c);
@@ -149,8 +154,8 @@ __global__ void __launch_bounds__(kTileThreads, 1)
   for (int i = 0; i < kCount; ++i) {
     const F r = inverse_sd(slope.v[i], norm.eps);
     scale.v[i] *= r;
-    shift[i] = sums[c + i] * static_cast<F>(per_row);
-    slope.v[i] = sums[columns + c + i] * r * static_cast<F>(per_row);
+    shift[i] = sums[c + i] * per_row;
+    slope.v[i] = sums[columns + c + i] * r * per_row;
   }
   const std::int64_t step = tiles.row_step();
   const std::int64_t end = tiles.end_row();
@@ -159,16 +164,21 @@ __global__ void __launch_bounds__(kTileThreads, 1)
     Pack<T, kCount> value[kAtOnce];
 #pragma unroll
     for (int k = 0; k < kAtOnce; ++k) {
-      if (n + k * step >= end) continue;
+      if (n + k * step >= end || n + k * step >= rows) continue;
       g[k].load(grad + (n + k * step) * columns + c);
       value[k].load(x + (n + k * step) * columns + c);
     }
 #pragma unroll
     for (int k = 0; k < kAtOnce; ++k) {
       if (n + k * step >= end) continue;
+      if (n + k * step < rows) {
 #pragma unroll
-      for (int i = 0; i < kCount; ++i) {
-        g[k].v[i] = scale.v[i] * (g[k].v[i] - shift[i] - (value[k].v[i] - mean.v[i]) * slope.v[i]);
+        for (int i = 0; i < kCount; ++i) {
+          const F centred = value[k].v[i] - mean.v[i];
+          g[k].v[i] = scale.v[i] * (g[k].v[i] - shift[i] - centred * slope.v[i]);
+        }
+      } else {
+        g[k].fill(0);
       }
       g[k].store(dx + (n + k * step) * columns + c);
     }
@@ -177,7 +187,8 @@ __global__ void __launch_bounds__(kTileThreads, 1)
 
 template <class T>
 Norm<T> norm_of(const ColumnNorm& norm) {
-  return {norm.mean.as<T>(), norm.var.as<T>(), norm.weight.as<T>(), norm.eps};
+  using F = Compute<T>;
+  return {norm.mean.as<F>(), norm.var.as<F>(), norm.weight.as<T>(), norm.eps};
 }
 
 }  // namespace
@@ -203,13 +214,14 @@ void batch_norm(const Stream& stream, const ColumnNorm& norm, const TensorView& 
 }
 
 void batch_norm_grad(const Stream& stream, const ColumnNorm& norm, bool statistics_of_x,
-                     const TensorView& grad, const TensorView& x, const NormGrads& out) {
+                     const TensorView& grad, const TensorView& x, const NormGrads& out,
+                     const TensorView& row_view) {
   check_rows(x, grad);
   check_rows(x, out.x);
   check_columns(x, {&norm.mean, &norm.var, &norm.weight, &out.weight, &out.bias});
   const std::int64_t rows = x.shape[0];
   const std::int64_t columns = x.shape[1];
-  const double per_row = statistics_of_x ? 1 / static_cast<double>(rows) : 0.0;
+  const RowCount count = row_count(row_view);
   visit_floating(x.dtype, [&]<class T>() {
     const Norm<T> by = norm_of<T>(norm);
     const T* g = grad.as<T>();
@@ -225,10 +237,10 @@ void batch_norm_grad(const Stream& stream, const ColumnNorm& norm, bool statisti
         [&]<int kCount>() {
           const std::int64_t bytes = kCount * sizeof(T);
           const GradientSums<T, kCount> reducer{{}, by, g, from, columns, dweight, dbias, sums};
-          reduce_middle(stream, reducer, 1, rows, columns / kCount, bytes);
+          reduce_first_rows(stream, reducer, rows, columns / kCount, bytes, count);
           const Tiles tiles = chunked_tiles(1, rows, columns / kCount, bytes);
-          launch(batch_norm_grad_kernel<T, kCount>, tiles.threads(), stream, by, tiles, per_row,
-                 sums, g, from, dx);
+          launch(batch_norm_grad_kernel<T, kCount>, tiles.threads(), stream, by, tiles, count,
+                 statistics_of_x, sums, g, from, dx);
         },
         by.mean, by.var, by.weight, g, from, dx, dweight, dbias);
   });

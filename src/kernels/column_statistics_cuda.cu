@@ -29,6 +29,7 @@ struct JoinMoments {
   }
   template <int kCount>
   __device__ Moments<kCount> operator()(Moments<kCount> a, const Moments<kCount>& b) const {
+    if (a.count == 0) return b;
     if (b.count == 0) return a;
     const double count = a.count + b.count;
     const double weight = b.count / count;
@@ -62,8 +63,8 @@ struct StatisticsReducer {
   };
   const T* x;
   std::int64_t rows;
-  T* mean;
-  T* var;
+  F* mean;
+  F* var;
 
   __device__ Pack<T, kCount> first_row(std::int64_t b) const {
     Pack<T, kCount> row;
@@ -113,12 +114,14 @@ struct StatisticsReducer {
   }
   __device__ Value value(const Running& running) const { return running.total; }
   __device__ void finish(const Value& moments, std::int64_t o) const {
-    Pack<T, kCount> m = first_row(o);
-    Pack<T, kCount> v;
+    const Pack<T, kCount> origin = first_row(o);
+    Pack<F, kCount> m;
+    Pack<F, kCount> v;
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
-      m.v[i] = rows > 0 ? static_cast<F>(static_cast<double>(m.v[i]) + moments.mean[i])
-                        : static_cast<F>(NAN);
+      m.v[i] = moments.count > 0
+                   ? static_cast<F>(static_cast<double>(origin.v[i]) + moments.mean[i])
+                   : static_cast<F>(NAN);
       v.v[i] = static_cast<F>(moments.squares[i] / moments.count);
     }
     m.store(mean + o * kCount);
@@ -126,59 +129,83 @@ struct StatisticsReducer {
   }
 };
 
-template <class T>
-__device__ void mix(double momentum, double value, T& running) {
-  const double before = widen(running);
-  running = narrow<T>(static_cast<Compute<T>>((1 - momentum) * before + momentum * value));
+template <class F>
+__device__ void mix(double momentum, double value, F& running) {
+  running = static_cast<F>((1 - momentum) * static_cast<double>(running) + momentum * value);
 }
 
-template <class T>
-__global__ void update_running_kernel(double momentum, double unbiased, std::int64_t columns,
-                                      const T* __restrict__ mean, const T* __restrict__ var,
-                                      T* __restrict__ running_mean, T* __restrict__ running_var) {
+template <class F>
+__global__ void update_running_kernel(double momentum, std::int64_t rows, const RowCount count,
+                                      std::int64_t columns, const F* __restrict__ mean,
+                                      const F* __restrict__ var, F* __restrict__ running_mean,
+                                      F* __restrict__ running_var) {
   const std::int64_t c = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (c >= columns) return;
-  const double m = widen(mean[c]);
-  const double v = unbiased * static_cast<double>(widen(var[c]));
+  const std::int64_t counted = count.of(rows);
+  if (counted < 2) return;
+  const double unbiased = static_cast<double>(counted) / static_cast<double>(counted - 1);
+  const double m = mean[c];
+  const double v = unbiased * static_cast<double>(var[c]);
   const double infinity = INFINITY;
   if (!(std::fabs(m) < infinity) || !(std::fabs(v) < infinity)) return;
   mix(momentum, m, running_mean[c]);
   mix(momentum, v, running_var[c]);
 }
 
+/// out [rows, 1].
+template <class T>
+__global__ void row_weights_kernel(const RowCount count, std::int64_t rows, T* __restrict__ out) {
+  const std::int64_t n = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (n >= rows) return;
+  const std::int64_t counted = count.of(rows);
+  out[n] = narrow<T>(static_cast<Compute<T>>(n < counted ? 1 / static_cast<double>(counted) : 0.0));
+}
+
+constexpr int kBlock = 128;
+
 }  // namespace
 
 void column_statistics(const Stream& stream, const TensorView& x, const TensorView& mean,
-                       const TensorView& var) {
+                       const TensorView& var, const TensorView& rows) {
   for (const TensorView* v : {&mean, &var}) check_columns(x, *v);
   const std::int64_t columns = x.shape[1];
+  const RowCount count = row_count(rows);
   visit_floating(x.dtype, [&]<class T>() {
     const T* from = x.as<T>();
-    T* m = mean.as<T>();
-    T* v = var.as<T>();
+    auto* m = mean.as<Compute<T>>();
+    auto* v = var.as<Compute<T>>();
     visit_width<T>(
         columns,
         [&]<int kCount>() {
           const StatisticsReducer<T, kCount> reducer{from, x.shape[0], m, v};
-          reduce_middle(stream, reducer, 1, x.shape[0], columns / kCount, kCount * sizeof(T));
+          reduce_first_rows(stream, reducer, x.shape[0], columns / kCount, kCount * sizeof(T),
+                            count);
         },
         from, m, v);
   });
 }
 
-void update_running_statistics(const Stream& stream, double momentum, std::int64_t rows,
+void update_running_statistics(const Stream& stream, double momentum, std::int64_t count,
                                const TensorView& mean, const TensorView& var,
-                               const TensorView& running_mean, const TensorView& running_var) {
-  MOIETY_CHECK(rows > 1 && var.shape == mean.shape && running_mean.shape == mean.shape &&
+                               const TensorView& running_mean, const TensorView& running_var,
+                               const TensorView& rows) {
+  MOIETY_CHECK(var.shape == mean.shape && running_mean.shape == mean.shape &&
                    running_var.shape == mean.shape,
-               "update_running_statistics: ", mean.shape, " of ", rows, " rows");
-  const double unbiased = static_cast<double>(rows) / static_cast<double>(rows - 1);
-  constexpr int kBlock = 128;
-  const auto blocks = static_cast<unsigned>((mean.numel() + kBlock - 1) / kBlock);
-  visit_floating(mean.dtype, [&]<class T>() {
-    launch(update_running_kernel<T>, Threads(dim3(blocks), dim3(kBlock)), stream, momentum,
-           unbiased, mean.numel(), mean.as<T>(), var.as<T>(), running_mean.as<T>(),
-           running_var.as<T>());
+               "update_running_statistics: ", mean.shape);
+  const std::int64_t columns = mean.numel();
+  visit_float(mean.dtype, [&]<class F>() {
+    launch(update_running_kernel<F>, Threads(dim3(blocks_for(columns, kBlock)), dim3(kBlock)),
+           stream, momentum, count, row_count(rows), columns, mean.as<F>(), var.as<F>(),
+           running_mean.as<F>(), running_var.as<F>());
+  });
+}
+
+void row_weights(const Stream& stream, const TensorView& rows, const TensorView& out) {
+  MOIETY_CHECK(out.ndim() == 2 && out.shape[1] == 1 && out.contiguous(),
+               "row_weights: ", out.shape);
+  visit_floating(out.dtype, [&]<class T>() {
+    launch(row_weights_kernel<T>, Threads(dim3(blocks_for(out.numel(), kBlock)), dim3(kBlock)),
+           stream, row_count(rows), out.numel(), out.as<T>());
   });
 }
 

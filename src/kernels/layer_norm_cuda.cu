@@ -22,7 +22,7 @@ template <class T, int kCount, int kPacks>
 __global__ void __launch_bounds__(kRowBlock, 1)
     layer_norm_kernel(double eps, std::int64_t rows, std::int64_t columns, const T* __restrict__ x,
                       const T* __restrict__ weight, const T* __restrict__ bias, T* __restrict__ out,
-                      T* __restrict__ mean, T* __restrict__ rstd) {
+                      Compute<T>* __restrict__ mean, Compute<T>* __restrict__ rstd) {
   using F = Compute<T>;
   using Sum = typename RowTeam<T, kCount, kPacks>::Sum;
   const RowTeam<T, kCount, kPacks> team(rows, columns);
@@ -62,8 +62,8 @@ __global__ void __launch_bounds__(kRowBlock, 1)
     pack.store(out + team.place(p));
   }
   if (team.row() < rows && threadIdx.x == 0) {
-    mean[team.row()] = narrow<T>(m);
-    rstd[team.row()] = narrow<T>(scale);
+    mean[team.row()] = m;
+    rstd[team.row()] = scale;
   }
 }
 
@@ -72,7 +72,7 @@ template <class T, int kCount, int kPacks>
 __global__ void __launch_bounds__(kRowBlock, 1)
     layer_norm_grad_kernel(std::int64_t rows, std::int64_t columns, const T* __restrict__ grad,
                            const T* __restrict__ x, const T* __restrict__ weight,
-                           const T* __restrict__ mean, const T* __restrict__ rstd,
+                           const Compute<T>* __restrict__ mean, const Compute<T>* __restrict__ rstd,
                            T* __restrict__ dx) {
   using F = Compute<T>;
   using Sum = typename RowTeam<T, kCount, kPacks>::Sum;
@@ -80,8 +80,8 @@ __global__ void __launch_bounds__(kRowBlock, 1)
   const RowPacks<T, kCount, kPacks> in(team, x, team.row(), 0);
   const RowPacks<T, kCount, kPacks> flow(team, grad, team.row(), 0);
   const RowPacks<T, kCount, kPacks> weights(team, weight, 0, 0);
-  const F m = team.row() < rows ? widen(mean[team.row()]) : F{0};
-  const F r = team.row() < rows ? widen(rstd[team.row()]) : F{0};
+  const F m = team.row() < rows ? mean[team.row()] : F{0};
+  const F r = team.row() < rows ? rstd[team.row()] : F{0};
   Sum total = 0;
   Sum moment = 0;
 #pragma unroll
@@ -122,8 +122,8 @@ struct ColumnGradients : SumReducer<Compute<T>, 2 * kCount> {
   using Base = SumReducer<Compute<T>, 2 * kCount>;
   const T* grad;
   const T* x;
-  const T* mean;
-  const T* rstd;
+  const Compute<T>* mean;
+  const Compute<T>* rstd;
   T* dweight;
   T* dbias;
 
@@ -132,8 +132,8 @@ struct ColumnGradients : SumReducer<Compute<T>, 2 * kCount> {
     Pack<T, kCount> value;
     g.load(grad + u * kCount);
     value.load(x + u * kCount);
-    const auto m = widen(mean[n]);
-    const auto r = widen(rstd[n]);
+    const auto m = mean[n];
+    const auto r = rstd[n];
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
       running.run[i] += g.v[i] * ((value.v[i] - m) * r);
@@ -173,7 +173,7 @@ void layer_norm(const Stream& stream, double eps, const TensorView& x, const Ten
         [&]<int kCount>() {
           visit_row_packs<kCount>(rows, columns, [&]<int kPacks>(const Threads& threads) {
             launch(layer_norm_kernel<T, kCount, kPacks>, threads, stream, eps, rows, columns, from,
-                   w, b, to, mean.as<T>(), rstd.as<T>());
+                   w, b, to, mean.as<Compute<T>>(), rstd.as<Compute<T>>());
           });
         },
         from, w, b, to);
@@ -193,8 +193,8 @@ void layer_norm_grad(const Stream& stream, const TensorView& grad, const TensorV
     const T* g = grad.as<T>();
     const T* from = x.as<T>();
     const T* w = weight.as<T>();
-    const T* m = mean.as<T>();
-    const T* r = rstd.as<T>();
+    const auto* m = mean.as<Compute<T>>();
+    const auto* r = rstd.as<Compute<T>>();
     T* dx = out.x.as<T>();
     T* dweight = out.weight.as<T>();
     T* dbias = out.bias.as<T>();

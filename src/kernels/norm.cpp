@@ -16,15 +16,16 @@ void layer_norm_grad(const Stream& stream, const TensorView& grad, const TensorV
 }
 
 void column_statistics(const Stream& stream, const TensorView& x, const TensorView& mean,
-                       const TensorView& var) {
-  run_on<cpu::column_statistics, cuda::column_statistics>(stream, x, mean, var);
+                       const TensorView& var, const TensorView& rows) {
+  run_on<cpu::column_statistics, cuda::column_statistics>(stream, x, mean, var, rows);
 }
 
-void update_running_statistics(const Stream& stream, double momentum, std::int64_t rows,
+void update_running_statistics(const Stream& stream, double momentum, std::int64_t count,
                                const TensorView& mean, const TensorView& var,
-                               const TensorView& running_mean, const TensorView& running_var) {
+                               const TensorView& running_mean, const TensorView& running_var,
+                               const TensorView& rows) {
   run_on<cpu::update_running_statistics, cuda::update_running_statistics>(
-      stream, momentum, rows, mean, var, running_mean, running_var);
+      stream, momentum, count, mean, var, running_mean, running_var, rows);
 }
 
 void batch_norm(const Stream& stream, const ColumnNorm& norm, const TensorView& x,
@@ -33,8 +34,14 @@ void batch_norm(const Stream& stream, const ColumnNorm& norm, const TensorView& 
 }
 
 void batch_norm_grad(const Stream& stream, const ColumnNorm& norm, bool statistics_of_x,
-                     const TensorView& grad, const TensorView& x, const NormGrads& out) {
-  run_on<cpu::batch_norm_grad, cuda::batch_norm_grad>(stream, norm, statistics_of_x, grad, x, out);
+                     const TensorView& grad, const TensorView& x, const NormGrads& out,
+                     const TensorView& rows) {
+  run_on<cpu::batch_norm_grad, cuda::batch_norm_grad>(stream, norm, statistics_of_x, grad, x, out,
+                                                      rows);
+}
+
+void row_weights(const Stream& stream, const TensorView& rows, const TensorView& out) {
+  run_on<cpu::row_weights, cuda::row_weights>(stream, rows, out);
 }
 
 }  // namespace moiety::kernels

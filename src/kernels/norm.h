@@ -4,10 +4,16 @@
 #include "tensor/stream.h"
 #include "tensor/view.h"
 
-// Normalisation of contiguous x [N, C], by rows (layer norm) or by columns (batch norm). All views
-// of one dtype, f32 or f64, on a GPU bf16 or f16 as well. Variances are computed from differences
-// to the mean.
+// Normalisation of contiguous x [N, C], by rows (layer norm) or by columns (batch norm). Views are
+// of one dtype, f32 or f64, on a GPU bf16 or f16 as well; means, variances and their like are of
+// statistics_dtype. Variances are computed from differences to the mean. An optional `rows`, i32
+// [1] on the device, says how many of the first rows count, held to [0, N]; undefined: all of them.
 namespace moiety::kernels {
+
+/// What statistics of x are computed and kept in: f32 for bf16 and f16, else x's own dtype.
+inline DType statistics_dtype(DType x) {
+  return x == DType::bf16 || x == DType::f16 ? DType::f32 : x;
+}
 
 /// out = (x - mean) * rstd * weight + bias with the mean and 1 / sqrt(variance + eps) of each row,
 /// which are kept: x [N, C], weight and bias [C] -> out [N, C], mean and rstd [N].
@@ -24,16 +30,18 @@ void layer_norm_grad(const Stream& stream, const TensorView& grad, const TensorV
                      const TensorView& weight, const TensorView& mean, const TensorView& rstd,
                      const NormGrads& out);
 
-/// Mean and biased variance of each column: x [N, C] -> mean, var [C].
+/// Mean and biased variance of each column over the rows that count: x [N, C] -> mean, var [C].
 void column_statistics(const Stream& stream, const TensorView& x, const TensorView& mean,
-                       const TensorView& var);
+                       const TensorView& var, const TensorView& rows = {});
 
-/// running <- (1 - momentum) running + momentum * value, with the variance made unbiased for
-/// `rows` rows; all [C]. Channels that are not finite are left out: the optimizer skips such a
-/// step, and one of them would spoil all evaluations to come.
-void update_running_statistics(const Stream& stream, double momentum, std::int64_t rows,
+/// running <- (1 - momentum) running + momentum * value, with the variance made unbiased for those
+/// of the `count` rows that count; all [C]. Channels that are not finite are left out: the
+/// optimizer skips such a step, and one of them would spoil all evaluations to come. So are all
+/// where fewer than two rows count.
+void update_running_statistics(const Stream& stream, double momentum, std::int64_t count,
                                const TensorView& mean, const TensorView& var,
-                               const TensorView& running_mean, const TensorView& running_var);
+                               const TensorView& running_mean, const TensorView& running_var,
+                               const TensorView& rows = {});
 
 /// What a batch norm normalises by, [C] each.
 struct ColumnNorm {
@@ -47,9 +55,14 @@ struct ColumnNorm {
 void batch_norm(const Stream& stream, const ColumnNorm& norm, const TensorView& x,
                 const TensorView& bias, const TensorView& out);
 
-/// Gradients of batch_norm; through the statistics as well when they are those of x.
+/// Gradients of batch_norm; through the statistics as well when they are those of x. Rows that do
+/// not count have none: their out.x is 0, and the others leave them out.
 void batch_norm_grad(const Stream& stream, const ColumnNorm& norm, bool statistics_of_x,
-                     const TensorView& grad, const TensorView& x, const NormGrads& out);
+                     const TensorView& grad, const TensorView& x, const NormGrads& out,
+                     const TensorView& rows = {});
+
+/// 1 / n for the n rows that count, 0 for the rest: out [N, 1].
+void row_weights(const Stream& stream, const TensorView& rows, const TensorView& out);
 
 // The bodies, one a device.
 namespace cpu {
@@ -59,6 +72,7 @@ decltype(kernels::column_statistics) column_statistics;
 decltype(kernels::update_running_statistics) update_running_statistics;
 decltype(kernels::batch_norm) batch_norm;
 decltype(kernels::batch_norm_grad) batch_norm_grad;
+decltype(kernels::row_weights) row_weights;
 }  // namespace cpu
 namespace cuda {
 decltype(kernels::layer_norm) layer_norm;
@@ -67,6 +81,7 @@ decltype(kernels::column_statistics) column_statistics;
 decltype(kernels::update_running_statistics) update_running_statistics;
 decltype(kernels::batch_norm) batch_norm;
 decltype(kernels::batch_norm_grad) batch_norm_grad;
+decltype(kernels::row_weights) row_weights;
 }  // namespace cuda
 
 }  // namespace moiety::kernels

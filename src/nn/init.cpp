@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/elementwise.h"
+#include "kernels/norm.h"
 #include "kernels/random.h"
 #include "nn/random_streams.h"
 
@@ -13,6 +14,12 @@ RngKey Initializer::next_key() { return derive_key(seed_, streams::kInitializati
 
 Tensor Initializer::constant(const Shape& shape, double value) const {
   Tensor out = Tensor::empty(shape, dtype_, device_);
+  kernels::fill(device_.stream(), out, value);
+  return out;
+}
+
+Tensor Initializer::statistics(const Shape& shape, double value) const {
+  Tensor out = Tensor::empty(shape, kernels::statistics_dtype(dtype_), device_);
   kernels::fill(device_.stream(), out, value);
   return out;
 }

@@ -18,6 +18,8 @@ class Initializer {
 
   Tensor zeros(const Shape& shape) const { return Tensor::zeros(shape, dtype_, device_); }
   Tensor constant(const Shape& shape, double value) const;
+  /// A constant in the dtype of statistics of activations: f32 where parameters are bf16 or f16.
+  Tensor statistics(const Shape& shape, double value) const;
   /// Uniform in [-bound, bound).
   Tensor uniform(const Shape& shape, double bound);
   Tensor normal(const Shape& shape, double sd);

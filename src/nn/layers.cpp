@@ -44,11 +44,12 @@ Variable LayerNorm::forward(const Variable& x) const { return ops::layer_norm(x,
 BatchNorm::BatchNorm(Initializer& init, std::int64_t channels)
     : weight_(add_parameter("weight", init.constant({channels}, 1.0))),
       bias_(add_parameter("bias", init.zeros({channels}))),
-      state_{add_buffer("running_mean", init.zeros({channels})),
-             add_buffer("running_var", init.constant({channels}, 1.0))} {}
+      state_{add_buffer("running_mean", init.statistics({channels}, 0.0)),
+             add_buffer("running_var", init.statistics({channels}, 1.0))} {}
 
 Variable BatchNorm::forward(const Variable& x, const ForwardContext& context) const {
-  return ops::batch_norm(x, weight_, bias_, state_, context.is_training());
+  return ops::batch_norm(x, weight_, bias_, state_, context.is_training(),
+                         {.rows = context.rows()});
 }
 
 Norm::Norm(Initializer& init, NormKind kind, std::int64_t channels) {

@@ -49,7 +49,8 @@ class LayerNorm : public Module {
   Variable bias_;
 };
 
-/// Running statistics are updated in training passes.
+/// Over the rows that context.rows() counts: rows of x must be nodes where it is set. Running
+/// statistics are updated in training passes.
 class BatchNorm : public Module {
  public:
   BatchNorm(Initializer& init, std::int64_t channels);

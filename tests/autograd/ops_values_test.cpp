@@ -110,7 +110,7 @@ TEST_F(OpValues, BatchNormKeepsRunningStatistics) {
   const Variable ones = parameter({1, 1});
   const ops::BatchNormState state{Tensor::zeros({2}, DType::f32, *device_),
                                   Tensor::from(std::vector<float>{1, 1}, {2}, *device_)};
-  ops::batch_norm(x, ones, ones, state, /*training=*/true, /*momentum=*/0.5);
+  ops::batch_norm(x, ones, ones, state, /*training=*/true, {.momentum = 0.5});
   EXPECT_EQ(state.mean.to_vector<float>(), (std::vector<float>{1.5, 10}));
   EXPECT_EQ(state.var.to_vector<float>(), (std::vector<float>{2.5, 50.5}));  // unbiased: 4, 100
   ops::batch_norm(x, ones, ones, state, /*training=*/false);
@@ -122,7 +122,7 @@ TEST_F(OpValues, BatchNormLeavesChannelsThatAreNotFiniteOutOfItsStatistics) {
   const Variable ones = parameter({1, 1});
   const ops::BatchNormState state{Tensor::zeros({2}, DType::f32, *device_),
                                   Tensor::from(std::vector<float>{1, 1}, {2}, *device_)};
-  ops::batch_norm(x, ones, ones, state, /*training=*/true, /*momentum=*/0.5);
+  ops::batch_norm(x, ones, ones, state, /*training=*/true, {.momentum = 0.5});
   EXPECT_EQ(state.mean.to_vector<float>(), (std::vector<float>{1.5, 0}));
   EXPECT_EQ(state.var.to_vector<float>(), (std::vector<float>{2.5, 1}));
 }

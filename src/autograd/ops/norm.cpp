@@ -26,17 +26,18 @@ void check_arguments(const char* name, const Variable& x, const Variable& weight
   check_same_device({&x.data(), &weight.data(), &bias.data()});
 }
 
-/// Gradients of x, weight and bias made of operations, where x is normalised over `dim` by its own
-/// statistics.
-Variables gradients(const Variable& x, const Variable& weight, const Variable& grad, int dim,
-                    double eps) {
-  const Variable centred = sub(x, mean(x, dim, /*keep_dim=*/true));
-  const Variable var = mean(square(centred), dim, /*keep_dim=*/true);
+/// Gradients of x, weight and bias made of operations, where x is normalised by its own statistics:
+/// average(v) is the mean over what they are taken over, kept as a dimension of extent 1.
+template <class Average>
+Variables gradients(const Variable& x, const Variable& weight, const Variable& grad, double eps,
+                    const Average& average) {
+  const Variable centred = sub(x, average(x));
+  const Variable var = average(square(centred));
   const Variable rstd = pow(affine(var, 1.0, eps), -0.5);
   const Variable normal = mul(centred, rstd);
   const Variable scaled = mul(grad, weight);
-  const Variable shift = mean(scaled, dim, /*keep_dim=*/true);
-  const Variable slope = mean(mul(scaled, normal), dim, /*keep_dim=*/true);
+  const Variable shift = average(scaled);
+  const Variable slope = average(mul(scaled, normal));
   return {mul(rstd, sub(sub(scaled, shift), mul(normal, slope))),
           sum_to(mul(grad, normal), weight.shape()), sum_to(grad, weight.shape())};
 }
@@ -52,30 +53,61 @@ struct GradTensors {
   Tensor dx, dweight, dbias;
 };
 
-/// Statistics that a batch norm normalises by; constants to the graph.
-struct Statistics {
+/// What a batch norm was computed with besides its inputs; constants to the graph.
+struct BatchNormRecord {
   Tensor mean;
   Tensor var;
+  Tensor rows;
   double eps;
+  bool training;
 
   kernels::ColumnNorm with(const Tensor& weight) const { return {mean, var, weight, eps}; }
 };
 
-Variables fused_batch_norm_gradients(const Statistics& s, bool training, const RuleContext& c) {
+Variables fused_batch_norm_gradients(const BatchNormRecord& r, const RuleContext& c) {
   const GradTensors out(c.input(0));
-  kernels::batch_norm_grad(out.dx.device().stream(), s.with(contiguous(c.input(1).data())),
-                           training, contiguous(c.grad().data()), contiguous(c.input(0).data()),
-                           out.views());
+  kernels::batch_norm_grad(out.dx.device().stream(), r.with(contiguous(c.input(1).data())),
+                           r.training, contiguous(c.grad().data()), contiguous(c.input(0).data()),
+                           out.views(), view_or_none(r.rows));
   return out.variables();
 }
 
-/// Gradients where the statistics are constants: x is scaled and shifted.
-Variables gradients_at_fixed_statistics(const Statistics& s, const RuleContext& c) {
-  const Variable rstd = pow(affine(Variable(s.var), 1.0, s.eps), -0.5);
-  const Variable normal = mul(sub(c.input(0), Variable(s.mean)), rstd);
-  const Shape& vector = c.input_shape(1);
-  return {mul(c.grad(), mul(c.input(1), rstd)), sum_to(mul(c.grad(), normal), vector),
-          sum_to(c.grad(), vector)};
+/// [N, 1]: 1 / n for the n rows that count, 0 for the rest.
+Variable row_weights(const Tensor& rows, const Variable& x) {
+  Tensor out = Tensor::empty({x.size(0), 1}, x.dtype(), x.device());
+  kernels::row_weights(x.device().stream(), view_or_none(rows), out);
+  return Variable(out);
+}
+
+Variables batch_norm_gradients(const BatchNormRecord& r, const RuleContext& c) {
+  const Variable& x = c.input(0);
+  const Variable& weight = c.input(1);
+  const bool all = !r.rows.defined();
+  const Variable share = all ? Variable() : row_weights(r.rows, x);
+  const auto counted = [&](const Variable& v) { return all ? v : mul(v, step(share)); };
+  const Variable grad = counted(c.grad());
+  if (r.training) {
+    Variables out = gradients(x, weight, grad, r.eps, [&](const Variable& v) {
+      return all ? mean(v, 0, /*keep_dim=*/true) : sum(mul(v, share), 0, /*keep_dim=*/true);
+    });
+    out[0] = counted(out[0]);
+    return out;
+  }
+  // At fixed statistics, x is scaled and shifted.
+  const Variable rstd = cast(pow(affine(Variable(r.var), 1.0, r.eps), -0.5), x.dtype());
+  const Variable normal = mul(sub(x, cast(Variable(r.mean), x.dtype())), rstd);
+  return {mul(grad, mul(weight, rstd)), sum_to(mul(grad, normal), weight.shape()),
+          sum_to(grad, weight.shape())};
+}
+
+void check_state(const BatchNormState& state, const Variable& x) {
+  const Shape vector{x.size(1)};
+  check<ShapeError>(state.mean.shape() == vector && state.var.shape() == vector,
+                    "batch_norm: running statistics ", state.mean.shape(), " for x ", x.shape());
+  const DType dtype = kernels::statistics_dtype(x.dtype());
+  check<DTypeError>(state.mean.dtype() == dtype && state.var.dtype() == dtype,
+                    "batch_norm: running statistics must be ", dtype, " for x in ", x.dtype(),
+                    ", not ", state.mean.dtype());
 }
 
 }  // namespace
@@ -83,50 +115,51 @@ Variables gradients_at_fixed_statistics(const Statistics& s, const RuleContext& 
 Variable layer_norm(const Variable& x, const Variable& weight, const Variable& bias, double eps) {
   check_arguments("layer_norm", x, weight, bias);
   Tensor out = Tensor::empty(x.shape(), x.dtype(), x.device());
-  const Tensor mean = Tensor::empty({x.size(0)}, x.dtype(), x.device());
-  const Tensor rstd = Tensor::empty({x.size(0)}, x.dtype(), x.device());
+  const DType dtype = kernels::statistics_dtype(x.dtype());
+  const Tensor mean = Tensor::empty({x.size(0)}, dtype, x.device());
+  const Tensor rstd = Tensor::empty({x.size(0)}, dtype, x.device());
   kernels::layer_norm(x.device().stream(), eps, contiguous(x.data()), contiguous(weight.data()),
                       contiguous(bias.data()), out, mean, rstd);
-  return record("layer_norm", {x, weight, bias}, out, {.inputs = 0b011},
-                [eps, mean, rstd](const RuleContext& c) -> Variables {
-                  if (grad_enabled()) return gradients(c.input(0), c.input(1), c.grad(), 1, eps);
-                  const GradTensors grads(c.input(0));
-                  kernels::layer_norm_grad(mean.device().stream(), contiguous(c.grad().data()),
-                                           contiguous(c.input(0).data()),
-                                           contiguous(c.input(1).data()), mean, rstd,
-                                           grads.views());
-                  return grads.variables();
-                });
+  return record(
+      "layer_norm", {x, weight, bias}, out, {.inputs = 0b011},
+      [eps, mean, rstd](const RuleContext& c) -> Variables {
+        if (grad_enabled()) {
+          return gradients(c.input(0), c.input(1), c.grad(), eps,
+                           [](const Variable& v) { return ops::mean(v, 1, /*keep_dim=*/true); });
+        }
+        const GradTensors grads(c.input(0));
+        kernels::layer_norm_grad(mean.device().stream(), contiguous(c.grad().data()),
+                                 contiguous(c.input(0).data()), contiguous(c.input(1).data()), mean,
+                                 rstd, grads.views());
+        return grads.variables();
+      });
 }
 
 Variable batch_norm(const Variable& x, const Variable& weight, const Variable& bias,
-                    const BatchNormState& state, bool training, double momentum, double eps) {
+                    const BatchNormState& state, bool training, const BatchNormOptions& options) {
   check_arguments("batch_norm", x, weight, bias);
-  const Shape vector{x.size(1)};
-  check<ShapeError>(state.mean.shape() == vector && state.var.shape() == vector,
-                    "batch_norm: running statistics ", state.mean.shape(), " for x ", x.shape());
-  check<DTypeError>(state.mean.dtype() == x.dtype() && state.var.dtype() == x.dtype(),
-                    "batch_norm: running statistics must be of x's dtype");
+  check_state(state, x);
+  if (options.rows.defined()) check_same_device({&x.data(), &options.rows});
+  const TensorView rows = view_or_none(options.rows);
   const Stream& stream = x.device().stream();
   const Tensor dense = contiguous(x.data());
-  Statistics statistics{state.mean, state.var, eps};
+  BatchNormRecord norm{state.mean, state.var, options.rows, options.eps, training};
   if (training) {
     check<ShapeError>(x.size(0) > 1, "batch_norm: training needs more than one row; x is ",
                       x.shape());
-    statistics.mean = Tensor::empty(vector, x.dtype(), x.device());
-    statistics.var = Tensor::empty(vector, x.dtype(), x.device());
-    kernels::column_statistics(stream, dense, statistics.mean, statistics.var);
-    kernels::update_running_statistics(stream, momentum, x.size(0), statistics.mean, statistics.var,
-                                       state.mean, state.var);
+    norm.mean = Tensor::empty(state.mean.shape(), state.mean.dtype(), x.device());
+    norm.var = Tensor::empty(state.mean.shape(), state.mean.dtype(), x.device());
+    kernels::column_statistics(stream, dense, norm.mean, norm.var, rows);
+    kernels::update_running_statistics(stream, options.momentum, x.size(0), norm.mean, norm.var,
+                                       state.mean, state.var, rows);
   }
   Tensor out = Tensor::empty(x.shape(), x.dtype(), x.device());
-  kernels::batch_norm(stream, statistics.with(contiguous(weight.data())), dense,
-                      contiguous(bias.data()), out);
+  kernels::batch_norm(stream, norm.with(contiguous(weight.data())), dense, contiguous(bias.data()),
+                      out);
   return record("batch_norm", {x, weight, bias}, out, {.inputs = 0b011},
-                [statistics, training](const RuleContext& c) -> Variables {
-                  if (!grad_enabled()) return fused_batch_norm_gradients(statistics, training, c);
-                  if (!training) return gradients_at_fixed_statistics(statistics, c);
-                  return gradients(c.input(0), c.input(1), c.grad(), 0, statistics.eps);
+                [norm](const RuleContext& c) -> Variables {
+                  return grad_enabled() ? batch_norm_gradients(norm, c)
+                                        : fused_batch_norm_gradients(norm, c);
                 });
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/row_count.cuh"
 #include "kernels/cuda/tiles.cuh"
 #include "tensor/storage.h"
 
@@ -25,7 +26,8 @@ inline constexpr int kRun = 16;
 
 template <class Reducer>
 __global__ void __launch_bounds__(kTileThreads, 1)
-    reduce_kernel(const Reducer reducer, const Tiles tiles, typename Reducer::Value* partial) {
+    reduce_kernel(const Reducer reducer, const Tiles tiles, const RowCount count,
+                  typename Reducer::Value* partial) {
   using Value = typename Reducer::Value;
   constexpr int kAtOnce = 4;  // elements that are on their way from memory
   MOIETY_SHARED(Value, values, [kTileThreads]);
@@ -35,19 +37,24 @@ __global__ void __launch_bounds__(kTileThreads, 1)
   auto running = reducer.begin(b);
   if (inside) {
     const std::int64_t step = tiles.row_step();
-    const std::int64_t end = tiles.end_row();
-    std::int64_t n = tiles.first_row();
-    std::int64_t u = (a * tiles.rows + n) * tiles.columns + b;
-    for (int group = 1; n + (kAtOnce - 1) * step < end; ++group) {
+    const std::int64_t rows = count.of(tiles.rows);
+    int groups = 0;
+    for (std::int64_t begin = blockIdx.y * tiles.chunk; begin < rows;
+         begin += tiles.chunks * tiles.chunk) {
+      const std::int64_t end = begin + tiles.chunk < rows ? begin + tiles.chunk : rows;
+      std::int64_t n = begin + tiles.row_place();
+      std::int64_t u = (a * tiles.rows + n) * tiles.columns + b;
+      for (; n + (kAtOnce - 1) * step < end; n += kAtOnce * step) {
 #pragma unroll
-      for (int k = 0; k < kAtOnce; ++k) {
-        reducer.take(running, u + k * step * tiles.columns, n + k * step);
+        for (int k = 0; k < kAtOnce; ++k) {
+          reducer.take(running, u + k * step * tiles.columns, n + k * step);
+        }
+        u += kAtOnce * step * tiles.columns;
+        if (++groups % (kRun / kAtOnce) == 0) reducer.settle(running);
       }
-      n += kAtOnce * step;
-      u += kAtOnce * step * tiles.columns;
-      if (group % (kRun / kAtOnce) == 0) reducer.settle(running);
+      // Fewer than kAtOnce, in the last chunk alone where there are several.
+      for (; n < end; n += step, u += step * tiles.columns) reducer.take(running, u, n);
     }
-    for (; n < end; n += step, u += step * tiles.columns) reducer.take(running, u, n);
     reducer.settle(running);
   }
   const Value value = merge_rows(tiles, reducer.value(running), typename Reducer::Op{}, values);
@@ -83,25 +90,51 @@ struct MergeChunks : PlainReducer<typename Reducer::Value, typename Reducer::Op>
   __device__ void finish(const Value& value, std::int64_t o) const { reducer.finish(value, o); }
 };
 
+/// Reduces what `tiles` share out, of whose rows `count` count; `merge` shares out the values of
+/// their chunks.
+template <class Reducer>
+void reduce_tiles(const Stream& stream, const Reducer& reducer, const Tiles& tiles,
+                  const RowCount& count, const Tiles& merge) {
+  using Value = typename Reducer::Value;
+  if (tiles.chunks == 1) {
+    launch(reduce_kernel<Reducer>, tiles.threads(), stream, reducer, tiles, count, nullptr);
+    return;
+  }
+  const std::int64_t results = tiles.outer * tiles.columns;
+  const Storage storage(stream.device(),
+                        static_cast<std::size_t>(tiles.chunks * results) * sizeof(Value));
+  auto* partial = reinterpret_cast<Value*>(storage.data());
+  launch(reduce_kernel<Reducer>, tiles.threads(), stream, reducer, tiles, count, partial);
+  launch(reduce_kernel<MergeChunks<Reducer>>, merge.threads(), stream,
+         MergeChunks<Reducer>{{}, reducer, partial}, merge, RowCount{}, nullptr);
+}
+
+/// Tiles for the values of the chunks of `tiles`, in an order that is the same for `chunks` of them
+/// as for fewer. Few columns a block: there is little to read, and many blocks read it sooner.
+template <class Reducer>
+Tiles merge_tiles(const Tiles& tiles, std::int64_t chunks) {
+  Tiles merge = whole_tiles(1, chunks, tiles.outer * tiles.columns, sizeof(typename Reducer::Value),
+                            /*widest=*/4);
+  merge.rows = tiles.chunks;
+  merge.chunk = tiles.chunks;
+  return merge;
+}
+
 /// Reduces [outer, rows, columns] elements of `bytes` each.
 template <class Reducer>
 void reduce_middle(const Stream& stream, const Reducer& reducer, std::int64_t outer,
                    std::int64_t rows, std::int64_t columns, std::int64_t bytes) {
-  using Value = typename Reducer::Value;
   const Tiles tiles = chunked_tiles(outer, rows, columns, bytes);
-  if (tiles.chunks == 1) {
-    launch(reduce_kernel<Reducer>, tiles.threads(), stream, reducer, tiles, nullptr);
-    return;
-  }
-  const std::int64_t results = outer * columns;
-  const Storage storage(stream.device(),
-                        static_cast<std::size_t>(tiles.chunks * results) * sizeof(Value));
-  auto* partial = reinterpret_cast<Value*>(storage.data());
-  launch(reduce_kernel<Reducer>, tiles.threads(), stream, reducer, tiles, partial);
-  // Few columns a block: there is little to read, and many blocks read it sooner.
-  const Tiles merge = whole_tiles(1, tiles.chunks, results, sizeof(Value), /*widest=*/4);
-  launch(reduce_kernel<MergeChunks<Reducer>>, merge.threads(), stream,
-         MergeChunks<Reducer>{{}, reducer, partial}, merge, nullptr);
+  reduce_tiles(stream, reducer, tiles, {}, merge_tiles<Reducer>(tiles, tiles.chunks));
+}
+
+/// Reduces the rows that count of [rows, columns] elements, to the same bits whatever is behind
+/// them. Op must leave a value as it is when the other one is the identity.
+template <class Reducer>
+void reduce_first_rows(const Stream& stream, const Reducer& reducer, std::int64_t rows,
+                       std::int64_t columns, std::int64_t bytes, const RowCount& count) {
+  const Tiles tiles = steady_tiles(rows, columns, bytes);
+  reduce_tiles(stream, reducer, tiles, count, merge_tiles<Reducer>(tiles, kManyRows));
 }
 
 /// Sums, in f64.

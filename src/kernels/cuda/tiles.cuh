@@ -22,8 +22,8 @@ struct Tiles {
   std::int64_t outer;    ///< A
   std::int64_t rows;     ///< N; where it differs between the a, the average
   std::int64_t columns;  ///< B
-  std::int64_t chunk;    ///< rows that a block walks; the blocks of a column are in the grid's y
-  std::int64_t chunks;
+  std::int64_t chunk;    ///< rows that a block walks at a time
+  std::int64_t chunks;   ///< blocks of a column, in the grid's y
   std::int64_t column_tiles;
   int column_bits;
   int row_bits;
@@ -63,11 +63,14 @@ struct Tiles {
   }
 };
 
+inline constexpr std::int64_t kRowsOfThread = 8;
+inline constexpr std::int64_t kEnoughBlocks = 512;
+inline constexpr std::int64_t kManyRows = std::int64_t{1} << 40;
+
 /// Tiles for elements of `bytes` each, at most `widest` columns side by side, whose columns are
 /// walked by one block each.
 inline Tiles whole_tiles(std::int64_t outer, std::int64_t rows, std::int64_t columns,
                          std::int64_t bytes, int widest = kWarp) {
-  constexpr std::int64_t kRowsOfThread = 8;
   constexpr std::int64_t kLine = 128;  // bytes that are read together
   const auto power = [](std::int64_t n) {
     return static_cast<std::int64_t>(
@@ -88,14 +91,25 @@ inline Tiles whole_tiles(std::int64_t outer, std::int64_t rows, std::int64_t col
 /// chunks depends on the shape alone, not on the GPU.
 inline Tiles chunked_tiles(std::int64_t outer, std::int64_t rows, std::int64_t columns,
                            std::int64_t bytes) {
-  constexpr std::int64_t kEnoughBlocks = 512;
-  constexpr std::int64_t kRowsOfThread = 8;
   Tiles tiles = whole_tiles(outer, rows, columns, bytes);
   const std::int64_t blocks = std::max<std::int64_t>(tiles.outer_tiles() * tiles.column_tiles, 1);
   const std::int64_t shortest = kRowsOfThread << tiles.row_bits;
   const std::int64_t most = std::max<std::int64_t>(kEnoughBlocks / blocks, 1);
   tiles.chunk = std::max(shortest, (rows + most - 1) / most);
   tiles.chunks = std::max<std::int64_t>((rows + tiles.chunk - 1) / tiles.chunk, 1);
+  return tiles;
+}
+
+/// Tiles for [rows, columns] whose shape, and so which block and thread takes which row, depends on
+/// the columns alone: rows that are added behind change nothing for those before them. A block
+/// takes every chunks-th chunk.
+inline Tiles steady_tiles(std::int64_t rows, std::int64_t columns, std::int64_t bytes) {
+  Tiles tiles = whole_tiles(1, kManyRows, columns, bytes);
+  const std::int64_t most =
+      std::max<std::int64_t>(kEnoughBlocks / std::max<std::int64_t>(tiles.column_tiles, 1), 1);
+  tiles.rows = rows;
+  tiles.chunk = kRowsOfThread << tiles.row_bits;
+  tiles.chunks = std::clamp<std::int64_t>((rows + tiles.chunk - 1) / tiles.chunk, 1, most);
   return tiles;
 }
 

@@ -2,6 +2,8 @@
 #include <cmath>
 
 #include "autograd/ops/norm.h"
+#include "autograd/ops/shape.h"
+#include "kernels/norm.h"
 #include "support/op_case.h"
 
 namespace moiety::testing {
@@ -62,28 +64,49 @@ OpCase layer_norm_case(std::int64_t rows, std::int64_t width) {
 }
 
 /// Running statistics that differ from column to column.
-ops::BatchNormState make_state(std::int64_t width, DType dtype, Device& device) {
+ops::BatchNormState make_state(std::int64_t width, const Variable& x) {
   Values mean;
   Values var;
   for (std::int64_t c = 0; c < width; ++c) {
     mean.push_back(static_cast<double>(c % 5) * 0.25);
     var.push_back(1.0 + static_cast<double>(c % 3) * 0.5);
   }
-  return {tensor_of(mean, {width}, dtype, device), tensor_of(var, {width}, dtype, device)};
+  const DType dtype = kernels::statistics_dtype(x.dtype());
+  return {tensor_of(mean, {width}, dtype, x.device()), tensor_of(var, {width}, dtype, x.device())};
 }
 
 OpCase batch_norm_case(std::int64_t rows, std::int64_t width, bool training) {
   OpCase c = norm_case(training ? "batch_norm_training" : "batch_norm", rows, width);
-  c.halves = !training;  // the statistics of a batch are kept in x's dtype
   c.run = [=](const Variables& v) {
-    const auto state = make_state(width, v[0].dtype(), v[0].device());
-    return Variables{ops::batch_norm(v[0], v[1], v[2], state, training, 0.1, kEps)};
+    const auto state = make_state(width, v[0]);
+    return Variables{ops::batch_norm(v[0], v[1], v[2], state, training, {.eps = kEps})};
   };
   c.reference = [=, n = static_cast<std::size_t>(width)](const Results& x) {
     return normalised(x, n, [&](std::size_t, std::size_t column) -> Moments {
       if (training) return moments(x[0], column, n, x[0].size() / n);
       return {static_cast<double>(column % 5) * 0.25, 1.0 + static_cast<double>(column % 3) * 0.5};
     });
+  };
+  return c;
+}
+
+/// The same with `padding` rows behind.
+OpCase padded_batch_norm_case(std::int64_t rows, std::int64_t padding, std::int64_t width,
+                              bool training) {
+  OpCase c = batch_norm_case(rows, width, training);
+  c.name += "_and_" + std::to_string(padding);
+  c.inputs[0] = {rows + padding, width};
+  c.run = [=](const Variables& v) {
+    const auto count = static_cast<std::int32_t>(rows);
+    const ops::BatchNormOptions options{
+        .eps = kEps, .rows = Tensor::from(std::vector{count}, {1}, v[0].device())};
+    const Variable out =
+        ops::batch_norm(v[0], v[1], v[2], make_state(width, v[0]), training, options);
+    return Variables{ops::slice(out, 0, 0, rows)};
+  };
+  c.reference = [unpadded = c.reference, size = static_cast<std::size_t>(rows * width)](Results x) {
+    x[0].resize(size);
+    return unpadded(x);
   };
   return c;
 }
@@ -100,6 +123,10 @@ std::vector<OpCase> norm_cases() {
            {2, 1}, {4, 3}, {5, 3}, {7, 5}, {3, 33}, {40, 64}, {700, 65}, {1000, 3}}) {
     cases.push_back(batch_norm_case(rows, width, true));
     cases.push_back(batch_norm_case(rows, width, false));
+  }
+  for (const bool training : {true, false}) {
+    cases.push_back(padded_batch_norm_case(5, 3, 3, training));
+    cases.push_back(padded_batch_norm_case(40, 900, 64, training));
   }
   cases.push_back(batch_norm_case(1, 4, false));
   cases.push_back(batch_norm_case(0, 4, false));
