@@ -10,14 +10,19 @@ namespace moiety::apps {
 namespace {
 
 void print(const Machine& machine) {
-  const std::string gpus = machine.gpus > 0 ? fmt::format("{}", machine.gpus)
-                                            : fmt::format("none: {}", machine.gpu_note);
+  const std::string gpus = machine.gpus.empty() ? fmt::format("none: {}", machine.gpu_note)
+                                                : fmt::format("{}", machine.gpus.size());
   fmt::print("CPU                  {}\n", machine.cpu);
   fmt::print("cores usable         {}\n", machine.cores);
   fmt::print("vector instructions  {}\n", machine.vector_instructions);
   fmt::print("memory               {}\n", format_bytes(machine.memory_bytes));
   fmt::print("dense products       {}\n", machine.gemm);
   fmt::print("GPUs                 {}\n", gpus);
+  for (const GpuInfo& gpu : machine.gpus) {
+    fmt::print("  cuda:{:<13} {}, {}{}{}\n", gpu.index, gpu.name,
+               format_bytes(static_cast<std::int64_t>(gpu.memory_bytes)),
+               gpu.problem.empty() ? "" : "; auto passes it over: ", gpu.problem);
+  }
   fmt::print("system               {}\n", machine.system);
   fmt::print("moiety               {}\n", machine.version);
 }

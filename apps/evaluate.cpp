@@ -7,6 +7,7 @@
 
 #include "apps/commands.h"
 #include "apps/dataset_file.h"
+#include "apps/device_option.h"
 #include "apps/evaluation.h"
 #include "apps/metrics.h"
 #include "apps/trained_model.h"
@@ -32,7 +33,7 @@ void print_scores(const SplitScores& scores) {
 }
 
 void evaluate(const EvaluateArguments& arguments) {
-  const auto device = make_device(arguments.device, arguments.threads);
+  const auto device = open_device(arguments.device, arguments.threads);
   const TrainedModel trained = load_model_of(arguments.run, *device);
   check_dataset_file(arguments.data);
   const data::Dataset dataset(arguments.data);
@@ -60,7 +61,7 @@ void add_evaluate(CLI::App& app) {
   command->add_option("run", arguments->run, "Run directory, or a checkpoint file")->required();
   command->add_option("data", arguments->data, "Data set made by `moiety prepare`")->required();
   command->add_option("--split", arguments->split, "train, valid or test")->capture_default_str();
-  command->add_option("--device", arguments->device, "auto, cpu or cuda:N")->capture_default_str();
+  add_device_option(*command, arguments->device)->capture_default_str();
   command->add_option("--threads", arguments->threads, "CPU threads; 0 = one a core");
   command->add_flag("--json", arguments->json, "Print JSON");
   command->callback([arguments] { evaluate(*arguments); });

@@ -10,8 +10,6 @@
 #include <fstream>
 #include <limits>
 
-#include "tensor/device.h"
-
 namespace moiety::apps {
 namespace {
 
@@ -60,7 +58,6 @@ std::int64_t machine_memory() {
 Machine describe_machine() {
   utsname system{};
   uname(&system);
-  const CudaStatus cuda = cuda_status();
   const std::string cpu = cpu_info("model name");
   return {.version = MOIETY_VERSION,
           .host = system.nodename,
@@ -70,11 +67,18 @@ Machine describe_machine() {
           .vector_instructions = vector_instructions(),
           .memory_bytes = machine_memory(),
           .gemm = MOIETY_GEMM_NAME,
-          .gpus = cuda.count,
-          .gpu_note = cuda.reason};
+          .gpus = list_gpus(),
+          .gpu_note = cuda_status().reason};
 }
 
 nlohmann::json to_json(const Machine& machine) {
+  nlohmann::json gpu_list = nlohmann::json::array();
+  for (const GpuInfo& gpu : machine.gpus) {
+    gpu_list.push_back({{"device", fmt::format("cuda:{}", gpu.index)},
+                        {"name", gpu.name},
+                        {"memory_bytes", gpu.memory_bytes},
+                        {"problem", gpu.problem}});
+  }
   return {{"version", machine.version},
           {"host", machine.host},
           {"system", machine.system},
@@ -83,8 +87,9 @@ nlohmann::json to_json(const Machine& machine) {
           {"vector_instructions", machine.vector_instructions},
           {"memory_bytes", machine.memory_bytes},
           {"gemm", machine.gemm},
-          {"gpus", machine.gpus},
-          {"gpu_note", machine.gpu_note}};
+          {"gpus", machine.gpus.size()},
+          {"gpu_note", machine.gpu_note},
+          {"gpu_list", gpu_list}};
 }
 
 std::string format_bytes(std::int64_t bytes) {

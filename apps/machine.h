@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
+
+#include "tensor/device.h"
 
 namespace moiety::apps {
 
@@ -17,7 +20,7 @@ struct Machine {
   std::string vector_instructions;  ///< the widest that this build uses: "AVX-512", "AVX2", ...
   std::int64_t memory_bytes = 0;    ///< of the machine, or the cgroup's limit where that is less
   std::string gemm;                 ///< the library of dense products
-  int gpus = 0;
+  std::vector<GpuInfo> gpus;
   std::string gpu_note;  ///< why there is no GPU, "" where there is one
 };
 

@@ -10,6 +10,7 @@
 
 #include "apps/commands.h"
 #include "apps/console.h"
+#include "apps/device_option.h"
 #include "apps/evaluation.h"
 #include "apps/prediction_table.h"
 #include "apps/run_directory.h"
@@ -129,7 +130,7 @@ void check_output(const PredictArguments& arguments) {
 void predict(const PredictArguments& arguments) {
   check_input_file(arguments.input);
   check_output(arguments);
-  const auto device = make_device(arguments.device, arguments.threads);
+  const auto device = open_device(arguments.device, arguments.threads);
   const TrainedModel trained = load_model_of(arguments.run, *device);
   PredictionTable table(trained.spec.targets);
   ProgressBar bar("predict");
@@ -157,7 +158,7 @@ void add_predict(CLI::App& app) {
   command->add_option("--smiles", arguments->smiles,
                       "Column of the SMILES (guessed when not given)");
   command->add_option("--id", arguments->id, "Column of identifiers");
-  command->add_option("--device", arguments->device, "auto, cpu or cuda:N")->capture_default_str();
+  add_device_option(*command, arguments->device)->capture_default_str();
   command->add_option("--threads", arguments->threads, "CPU threads; 0 = one a core");
   command->callback([arguments] { predict(*arguments); });
 }

@@ -151,8 +151,8 @@ std::vector<Key> dist_keys(DistRecipe& dist) {
 
 std::vector<Key> run_keys(RunRecipe& run) {
   return {
-      key("run.device", &run.device, Anything{}, "auto (a GPU where there is one), cpu or cuda:N.",
-          {"accelerator", "gpu"}),
+      key("run.device", &run.device, Anything{},
+          "auto (a GPU where one can be used), cpu, cuda or cuda:N.", {"accelerator", "gpu"}),
       key("run.threads", &run.threads, between(0, 4096), "CPU threads; 0 = one a core.",
           {"num_threads", "cores"}),
       key("run.validate_every", &run.validate_every, above(0), "How often to validate.",

@@ -112,6 +112,15 @@ std::string run_facts(const json& summary) {
                     {"processes", whole("/world_size")}});
 }
 
+/// "NVIDIA H200, NVIDIA H200".
+std::string gpu_names(const json& machine) {
+  std::string names;
+  for (const json& gpu : machine.value("gpu_list", json::array())) {
+    names += (names.empty() ? "" : ", ") + text_at(gpu, "/name");
+  }
+  return names;
+}
+
 std::string curve_card(const std::string& title, std::vector<Series> series,
                        const std::string& y_label) {
   std::erase_if(series, [](const Series& s) { return s.x.empty(); });
@@ -256,6 +265,7 @@ std::string recipe_and_machine(const RunRecord& run) {
                  {"cores usable", figure(number_at(machine, "/cores"))},
                  {"vector instructions", text_at(machine, "/vector_instructions")},
                  {"memory", memory ? format_bytes(static_cast<std::int64_t>(*memory)) : "-"},
+                 {"GPUs", gpu_names(machine)},
                  {"dense products", text_at(machine, "/gemm")},
                  {"host", text_at(machine, "/host")},
                  {"system", text_at(machine, "/system")},

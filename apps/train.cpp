@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "apps/commands.h"
+#include "apps/device_option.h"
 #include "apps/recipe.h"
 #include "apps/training_run.h"
 
@@ -15,11 +16,13 @@ struct TrainArguments {
   std::string recipe;
   std::vector<std::string> overrides;
   std::string output;
+  std::string device;
   bool resume = false;
 };
 
 void train(const TrainArguments& arguments) {
-  const Recipe recipe = read_recipe(arguments.recipe, arguments.overrides);
+  Recipe recipe = read_recipe(arguments.recipe, arguments.overrides);
+  if (!arguments.device.empty()) recipe.run.device = arguments.device;
   std::filesystem::path output = arguments.output;
   if (output.empty()) {
     output = std::filesystem::path("runs") / std::filesystem::path(arguments.recipe).stem();
@@ -39,6 +42,8 @@ void add_train(CLI::App& app) {
       ->allow_extra_args(false);
   command->add_option("-o,--output", arguments->output,
                       "Folder of the run (default: runs/ and the recipe's name)");
+  add_device_option(*command, arguments->device)
+      ->default_str("the recipe's run.device, auto where it names none");
   command->add_flag("--resume", arguments->resume, "Go on from the newest checkpoint of the run");
   command->callback([arguments] { train(*arguments); });
 }

@@ -11,6 +11,7 @@
 
 #include "apps/console.h"
 #include "apps/dataset_file.h"
+#include "apps/device_option.h"
 #include "apps/interrupted.h"
 #include "apps/recipe_values.h"
 #include "apps/resume.h"
@@ -159,7 +160,7 @@ void say_targets(const std::vector<std::string>& used, const data::DatasetInfo& 
 void run_training(const Recipe& recipe, const std::filesystem::path& output, bool resume) {
   check_dataset_file(recipe.data.path);
   const data::Dataset dataset(recipe.data.path);
-  const auto device = make_device(recipe.run.device, static_cast<int>(recipe.run.threads));
+  const auto device = open_device(recipe.run.device, static_cast<int>(recipe.run.threads));
   Trainer trainer(recipe, dataset, *device);
   RunDirectory run(output, resume ? RunDirectory::Mode::resume : RunDirectory::Mode::create);
   if (resume) {

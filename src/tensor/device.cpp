@@ -59,14 +59,25 @@ class CpuDevice final : public Device {
   Stream stream_;
 };
 
-/// A GPU that is not there is the mistake of who asks for it; CUDA has not failed.
+/// A GPU that cannot be used is the mistake of who asks for it; CUDA has not failed.
 std::unique_ptr<Device> make_gpu(int index, int threads) {
-  const CudaStatus status = cuda_status();
-  check<UserError>(status.count > 0, "device cuda: ", status.reason,
-                   "; use run.device = \"cpu\" or \"auto\"");
-  check<UserError>(index < status.count, "device cuda:", index,
-                   ": this machine's GPUs are cuda:0 to cuda:", status.count - 1);
-  return make_cuda_device(index, threads);
+  try {
+    return make_cuda_device(index, threads);
+  } catch (const CudaError& error) {
+    throw UserError(concat(error.what(), "; ask for cpu or auto (--device, run.device)"));
+  }
+}
+
+std::unique_ptr<Device> make_automatic(int threads) {
+  for (const GpuInfo& gpu : list_gpus()) {
+    if (!gpu.problem.empty()) continue;
+    try {
+      return make_cuda_device(gpu.index, threads);
+    } catch (const CudaError&) {
+      // Another process may have it to itself: the next one, then.
+    }
+  }
+  return make_cpu_device(threads);
 }
 
 }  // namespace
@@ -88,6 +99,8 @@ std::unique_ptr<Device> make_cpu_device_on(std::unique_ptr<SlabSource> source, i
 #ifndef MOIETY_HAS_CUDA
 CudaStatus cuda_status() { return {0, "this build has no CUDA backend (MOIETY_CUDA=OFF)"}; }
 
+std::vector<GpuInfo> list_gpus() { return {}; }
+
 std::unique_ptr<Device> make_cuda_device(int, int) {
   throw CudaError("device cuda: " + cuda_status().reason);
 }
@@ -95,7 +108,7 @@ std::unique_ptr<Device> make_cuda_device(int, int) {
 
 std::unique_ptr<Device> make_device(const std::string& name, int threads) {
   if (name == "cpu") return make_cpu_device(threads);
-  if (name == "auto") return make_cpu_device(threads);
+  if (name == "auto") return make_automatic(threads);
   if (name == "cuda") return make_gpu(0, threads);
   if (name.starts_with("cuda:")) {
     int index = -1;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tensor/caching_allocator.h"
 #include "tensor/event.h"
@@ -87,12 +88,22 @@ struct CudaStatus {
 };
 CudaStatus cuda_status();
 
+/// A GPU that the driver shows.
+struct GpuInfo {
+  int index = 0;
+  std::string name;              ///< "NVIDIA H200"
+  std::size_t memory_bytes = 0;  ///< all of it
+  std::string problem;           ///< why "auto" passes it over, "" where it takes it
+};
+std::vector<GpuInfo> list_gpus();
+
 /// GPU number `index`, with `host_threads` threads on its host (0: one a core). Throws CudaError
 /// saying why where there is none.
 std::unique_ptr<Device> make_cuda_device(int index = 0, int host_threads = 0);
 
-/// "auto" (the CPU: a GPU is used only when asked for), "cpu", "cuda" or "cuda:N". Throws UserError
-/// for another name and for a GPU that is not there.
+/// "auto" (the first GPU that can be used, the CPU where there is none), "cpu", "cuda" (the first
+/// GPU) or "cuda:N". Throws UserError for another name and for a GPU that cannot be used, saying
+/// why.
 std::unique_ptr<Device> make_device(const std::string& name, int threads = 0);
 
 }  // namespace moiety

@@ -34,6 +34,7 @@ TEST_F(SettingsTest, ComeFromTheEnvironment) {
     return simt::settings().order == simt::Order::random && simt::settings().seed == 42;
   });
   expect("MOIETY_SIMT_PREEMPT", "0.25", [] { return simt::settings().preempt == 0.25; });
+  expect("MOIETY_SIMT_OFFERED", "1", [] { return simt::settings().offered; });
   expect("MOIETY_SIMT_MEMORY", "512", [] { return simt::settings().memory_bytes == 512u << 20; });
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 
 namespace moiety {
@@ -17,10 +18,13 @@ TEST(Device, TheCpuHasOneStreamForEveryRole) {
   EXPECT_EQ(&device->stream().device(), device.get());
 }
 
-TEST(Device, AutoIsTheCpuWithAllCores) {
+TEST(Device, AutoIsTheFirstGpuFitForUseOrElseTheCpuWithAllCores) {
   const auto device = make_device("auto");
-  EXPECT_EQ(device->kind(), DeviceKind::cpu);
-  EXPECT_EQ(device->stream().pool().threads(), available_cores());
+  const std::vector<GpuInfo> gpus = list_gpus();
+  EXPECT_EQ(static_cast<int>(gpus.size()), cuda_status().count);
+  const auto fit = std::ranges::find(gpus, "", &GpuInfo::problem);
+  EXPECT_EQ(device->name(), fit == gpus.end() ? "cpu" : "cuda:" + std::to_string(fit->index));
+  EXPECT_EQ(device->host().stream().pool().threads(), available_cores());
 }
 
 TEST(Device, CopiesMayOverlap) {

@@ -3,6 +3,7 @@
 
 #include "tensor/cuda/check.h"
 #include "tensor/cuda/event.h"
+#include "tensor/cuda/gpus.h"
 #include "tensor/cuda/native.h"
 #include "tensor/cuda/recording.h"
 #include "tensor/cuda/slab_source.h"
@@ -32,10 +33,11 @@ std::string reason_of(cudaError_t status) {
 /// Checks the number before the first CUDA call that depends on it.
 int checked_index(int index) {
   const CudaStatus status = cuda_status();
-  check<CudaError>(status.count > 0, "device cuda: ", status.reason,
-                   "; use run.device = \"cpu\" or \"auto\"");
+  check<CudaError>(status.count > 0, "device cuda: ", status.reason);
   check<CudaError>(index >= 0 && index < status.count, "device cuda:", index,
                    ": this machine's GPUs are cuda:0 to cuda:", status.count - 1);
+  const std::string problem = lack_of_code(index);
+  check<CudaError>(problem.empty(), "device cuda:", index, ": ", problem);
   return index;
 }
 

@@ -179,6 +179,9 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
       {cudaDevAttrMaxSharedMemoryPerBlock, properties.sharedMemPerBlock},
       {cudaDevAttrWarpSize, properties.warpSize},
       {cudaDevAttrMultiProcessorCount, properties.multiProcessorCount},
+      // Whoever looks for a GPU passes over a prohibited one; whoever asks for it by name gets it.
+      {cudaDevAttrComputeMode,
+       simt::settings().offered ? cudaComputeModeDefault : cudaComputeModeProhibited},
       {cudaDevAttrMaxThreadsPerMultiProcessor, properties.maxThreadsPerMultiProcessor},
       {cudaDevAttrComputeCapabilityMajor, properties.major},
       {cudaDevAttrComputeCapabilityMinor, properties.minor},

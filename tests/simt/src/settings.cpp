@@ -43,6 +43,9 @@ Settings settings_of_environment() {
   if (const char* text = std::getenv("MOIETY_SIMT_MEMORY")) {
     settings.memory_bytes = number_in<std::size_t>("MOIETY_SIMT_MEMORY", text) << 20;
   }
+  if (const char* text = std::getenv("MOIETY_SIMT_OFFERED")) {
+    settings.offered = number_in<int>("MOIETY_SIMT_OFFERED", text) != 0;
+  }
   return settings;
 }
 

@@ -23,11 +23,14 @@ struct Settings {
   /// Probability that a thread stops for another at an access to memory (check build only).
   double preempt = 0;
   std::size_t memory_bytes = std::size_t{4096} << 20;  ///< of the emulated GPU
+  /// Whether its compute mode is Default. It is slow, so at first it is Prohibited: a program that
+  /// takes whatever GPU there is leaves it alone.
+  bool offered = false;
 };
 
 /// At first from the environment: MOIETY_SIMT_ORDER=sequential|reverse|random:SEED,
-/// MOIETY_SIMT_PREEMPT=0.02, MOIETY_SIMT_MEMORY=4096 (MiB). Throws std::invalid_argument for
-/// another value.
+/// MOIETY_SIMT_PREEMPT=0.02, MOIETY_SIMT_MEMORY=4096 (MiB), MOIETY_SIMT_OFFERED=1. Throws
+/// std::invalid_argument for another value.
 Settings& settings();
 
 struct Counters {
