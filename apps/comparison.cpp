@@ -17,6 +17,7 @@ namespace {
 struct ResultColumn {
   std::string_view title;
   std::string_view place;
+  double unit = 1;
 };
 /// Of the scores of one target.
 constexpr ResultColumn kScoreColumns[] = {{"test MAE", "/test/mae"},
@@ -28,6 +29,7 @@ constexpr ResultColumn kRunColumns[] = {{"parameters", "/parameters"},
                                         {"epochs", "/epochs"},
                                         {"seconds", "/seconds"},
                                         {"molecules / s", "/molecules_per_second"},
+                                        {"peak memory (MiB)", "/memory/peak_bytes", 1 << 20},
                                         {"seed", "/seed"}};
 
 /// What a run reached for one target: {"test": scores, "valid": scores}.
@@ -60,8 +62,8 @@ std::vector<Result> results_of(const std::vector<RunRecord>& runs) {
   return results;
 }
 
-std::string cell(std::optional<double> value) {
-  return fmt::format("<td>{}</td>", value ? format_figure(*value) : "-");
+std::string cell(std::optional<double> value, double unit = 1) {
+  return fmt::format("<td>{}</td>", value ? format_figure(*value / unit) : "-");
 }
 
 std::string table(const std::string& head, const std::string& rows) {
@@ -85,7 +87,7 @@ std::string results_table(const std::vector<RunRecord>& runs) {
     for (const auto& column : kScoreColumns) rows += cell(number_at(result.scores, column.place));
     rows += fmt::format("<td>{}</td>", escape_html(text_at(result.scores, "/test/unit")));
     for (const auto& column : kRunColumns)
-      rows += cell(number_at(result.run->summary, column.place));
+      rows += cell(number_at(result.run->summary, column.place), column.unit);
     rows += "</tr>\n";
   }
   return table(head, rows);

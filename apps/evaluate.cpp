@@ -9,6 +9,7 @@
 #include "apps/dataset_file.h"
 #include "apps/device_option.h"
 #include "apps/evaluation.h"
+#include "apps/memory_use.h"
 #include "apps/metrics.h"
 #include "apps/trained_model.h"
 
@@ -32,9 +33,8 @@ void print_scores(const SplitScores& scores) {
   }
 }
 
-void evaluate(const EvaluateArguments& arguments) {
-  const auto device = open_device(arguments.device, arguments.threads);
-  const TrainedModel trained = load_model_of(arguments.run, *device);
+void evaluate_on(Device& device, const EvaluateArguments& arguments) {
+  const TrainedModel trained = load_model_of(arguments.run, device);
   check_dataset_file(arguments.data);
   const data::Dataset dataset(arguments.data);
   check_features(trained.spec, dataset.info().features, arguments.data);
@@ -44,13 +44,18 @@ void evaluate(const EvaluateArguments& arguments) {
   const auto columns = target_columns(trained.spec, dataset.info());
   const auto units = common_units(trained.spec, dataset.info());
   const Predictions predictions =
-      predict_rows(*trained.model, trained.spec, dataset, rows, columns, /*names=*/false, *device);
+      predict_rows(*trained.model, trained.spec, dataset, rows, columns, /*names=*/false, device);
   const SplitScores scores = score(predictions, units);
   if (arguments.json) {
     fmt::print("{}\n", to_json(scores).dump(2));
   } else {
     print_scores(scores);
   }
+}
+
+void evaluate(const EvaluateArguments& arguments) {
+  const auto device = open_device(arguments.device, arguments.threads);
+  with_advice([&] { return memory_advice(*device); }, [&] { evaluate_on(*device, arguments); });
 }
 
 }  // namespace

@@ -13,6 +13,8 @@ namespace {
 
 /// Molecules that are collated at a time: memory stays bounded for any data set.
 constexpr std::size_t kMoleculesAtATime = 4096;
+/// Where smaller parts no longer help: the weights are what does not fit.
+constexpr std::int64_t kFewestNodes = 64;
 
 }  // namespace
 
@@ -42,6 +44,18 @@ std::vector<double> predict_parts(const nn::GraphModel& model, const nn::TargetS
   return out;
 }
 
+std::vector<double> predict_in_parts(
+    const nn::GraphModel& model, const nn::TargetScaler& scaler,
+    const std::function<std::vector<GraphBatch>(std::int64_t nodes)>& collate, Device& device) {
+  for (std::int64_t nodes = nodes_per_part(device);; nodes /= 2) {
+    try {
+      return predict_parts(model, scaler, collate(nodes), device);
+    } catch (const MemoryError&) {
+      if (!device.is_cuda() || nodes <= kFewestNodes) throw;
+    }
+  }
+}
+
 Predictions predict_rows(const nn::GraphModel& model, const ModelSpec& spec,
                          const data::Dataset& dataset, std::span<const std::int64_t> rows,
                          std::span<const std::size_t> columns, bool names, Device& device) {
@@ -50,8 +64,10 @@ Predictions predict_rows(const nn::GraphModel& model, const ModelSpec& spec,
   out.targets = spec.targets;
   for (std::size_t begin = 0; begin < rows.size(); begin += kMoleculesAtATime) {
     const auto some = rows.subspan(begin, std::min(kMoleculesAtATime, rows.size() - begin));
-    const auto parts = data::collate_parts(dataset, some, nodes_per_part(device), device.host());
-    const auto predicted = predict_parts(model, scaler, parts, device);
+    const auto collate = [&](std::int64_t nodes) {
+      return data::collate_parts(dataset, some, nodes, device.host());
+    };
+    const auto predicted = predict_in_parts(model, scaler, collate, device);
     out.prediction.insert(out.prediction.end(), predicted.begin(), predicted.end());
     const auto append = [](std::vector<std::string>& to, std::vector<std::string> from) {
       to.insert(to.end(), std::move_iterator(from.begin()), std::move_iterator(from.end()));

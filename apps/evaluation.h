@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,12 @@ std::int64_t nodes_per_part(const Device& device);
 /// Parts lie on the device's host; they are spread over a CPU's threads, or go to a GPU in turn.
 std::vector<double> predict_parts(const nn::GraphModel& model, const nn::TargetScaler& scaler,
                                   std::span<const GraphBatch> parts, Device& device);
+
+/// The same for molecules that `collate(nodes)` cuts into parts of so many atoms: nodes_per_part(),
+/// or where the memory of a GPU does not hold what comes of a part, half as many, and so on.
+std::vector<double> predict_in_parts(
+    const nn::GraphModel& model, const nn::TargetScaler& scaler,
+    const std::function<std::vector<GraphBatch>(std::int64_t nodes)>& collate, Device& device);
 
 /// Predictions for rows of a data set, in their order, beside the truth where `columns` [T] names
 /// the targets' columns. With `names`, SMILES and identifiers are read as well.

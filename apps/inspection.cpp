@@ -130,8 +130,9 @@ json inspect_run(const fs::path& path) {
                  {"recipe_beyond_defaults", beyond_defaults(run.recipe, files.recipe().string())},
                  {"checkpoints_at_steps", checkpoints},
                  {"validation", describe_progress(run)}};
-  for (const char* part : {"model", "metrics", "baseline", "parameters", "epochs", "steps",
-                           "seconds", "molecules_per_second", "device", "threads", "stopped_by"}) {
+  for (const char* part :
+       {"model", "metrics", "baseline", "parameters", "epochs", "steps", "seconds",
+        "molecules_per_second", "device", "threads", "memory", "stopped_by"}) {
     if (run.summary.contains(part)) object[part] = run.summary[part];
   }
   return object;

@@ -3,12 +3,11 @@
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <fstream>
-#include <limits>
+
+#include "tensor/host_memory.h"
 
 namespace moiety::apps {
 namespace {
@@ -21,13 +20,6 @@ std::string cpu_info(const std::string& wanted) {
     if (line.starts_with(wanted) && colon != std::string::npos) return line.substr(colon + 2);
   }
   return "";
-}
-
-/// The limit of cgroup v2 in bytes, or the largest number where there is none ("max").
-std::int64_t cgroup_memory() {
-  std::ifstream file("/sys/fs/cgroup/memory.max");
-  std::int64_t limit = 0;
-  return file >> limit ? limit : std::numeric_limits<std::int64_t>::max();
 }
 
 constexpr const char* vector_instructions() {
@@ -50,11 +42,6 @@ constexpr const char* vector_instructions() {
 
 }  // namespace
 
-std::int64_t machine_memory() {
-  const std::int64_t pages = sysconf(_SC_PHYS_PAGES);
-  return std::min(pages * sysconf(_SC_PAGESIZE), cgroup_memory());
-}
-
 Machine describe_machine() {
   utsname system{};
   uname(&system);
@@ -65,7 +52,7 @@ Machine describe_machine() {
           .cpu = cpu.empty() ? system.machine : cpu,
           .cores = available_cores(),
           .vector_instructions = vector_instructions(),
-          .memory_bytes = machine_memory(),
+          .memory_bytes = static_cast<std::int64_t>(host_memory().total),
           .gemm = MOIETY_GEMM_NAME,
           .gpus = list_gpus(),
           .gpu_note = cuda_status().reason};

@@ -24,9 +24,6 @@ struct Machine {
   std::string gpu_note;  ///< why there is no GPU, "" where there is one
 };
 
-/// Bytes of memory that this process may use: the machine's, or its cgroup's limit.
-std::int64_t machine_memory();
-
 /// This machine.
 Machine describe_machine();
 nlohmann::json to_json(const Machine& machine);

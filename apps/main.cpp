@@ -5,6 +5,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <exception>
+#include <new>
 #include <string>
 
 #include "apps/commands.h"
@@ -56,6 +57,9 @@ int run_and_report(int argc, char** argv) {
   } catch (const moiety::apps::Interrupted& stop) {
     moiety::apps::print_notice(stop.what());
     return kSignal + stop.signal();
+  } catch (const std::bad_alloc&) {
+    moiety::apps::print_error("out of memory: this machine has none left for the program");
+    return kFailure;
   } catch (const std::exception& error) {
     moiety::apps::print_error(error.what());
     return kFailure;

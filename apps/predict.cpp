@@ -12,6 +12,7 @@
 #include "apps/console.h"
 #include "apps/device_option.h"
 #include "apps/evaluation.h"
+#include "apps/memory_use.h"
 #include "apps/prediction_table.h"
 #include "apps/run_directory.h"
 #include "apps/text_file.h"
@@ -55,9 +56,10 @@ void predict_block(const TrainedModel& trained, const std::vector<data::SourceRo
   for (data::ConvertedRow& row : converted) {
     if (row.molecule) molecules.push_back(std::move(*row.molecule));
   }
-  const auto parts =
-      data::collate_parts(molecules, data::ogb_schema(), 0, nodes_per_part(device), device.host());
-  const auto values = predict_parts(*trained.model, trained.spec.scaler(), parts, device);
+  const auto collate = [&](std::int64_t nodes) {
+    return data::collate_parts(molecules, data::ogb_schema(), 0, nodes, device.host());
+  };
+  const auto values = predict_in_parts(*trained.model, trained.spec.scaler(), collate, device);
   const std::size_t width = trained.spec.targets.size();
   std::size_t next = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -127,22 +129,26 @@ void check_output(const PredictArguments& arguments) {
   }
 }
 
-void predict(const PredictArguments& arguments) {
-  check_input_file(arguments.input);
-  check_output(arguments);
-  const auto device = open_device(arguments.device, arguments.threads);
-  const TrainedModel trained = load_model_of(arguments.run, *device);
+void predict_on(Device& device, const PredictArguments& arguments) {
+  const TrainedModel trained = load_model_of(arguments.run, device);
   PredictionTable table(trained.spec.targets);
   ProgressBar bar("predict");
   if (std::filesystem::path(arguments.input).extension() == ".h5") {
-    predict_dataset(trained, arguments, *device, table, bar);
+    predict_dataset(trained, arguments, device, table, bar);
   } else {
-    predict_text(trained, arguments, *device, table, bar);
+    predict_text(trained, arguments, device, table, bar);
   }
   if (table.rows() > static_cast<std::int64_t>(kRowsAtATime)) bar.finish(1, progress_note(table));
   write_atomically(arguments.output, table.text());
   fmt::print("{}: {} rows: {} predicted, {} without a prediction\n", arguments.output, table.rows(),
              table.rows() - table.problems(), table.problems());
+}
+
+void predict(const PredictArguments& arguments) {
+  check_input_file(arguments.input);
+  check_output(arguments);
+  const auto device = open_device(arguments.device, arguments.threads);
+  with_advice([&] { return memory_advice(*device); }, [&] { predict_on(*device, arguments); });
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "apps/html.h"
 #include "apps/machine.h"
+#include "apps/memory_use.h"
 
 namespace moiety::apps {
 namespace {
@@ -109,7 +110,8 @@ std::string run_facts(const json& summary) {
                     {"seed", whole("/seed")},
                     {"device", text_at(summary, "/device")},
                     {"threads", whole("/threads")},
-                    {"processes", whole("/world_size")}});
+                    {"processes", whole("/world_size")},
+                    {"memory", describe_memory(summary)}});
 }
 
 /// "NVIDIA H200, NVIDIA H200".

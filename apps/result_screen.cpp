@@ -8,6 +8,10 @@
 #include <set>
 #include <tuple>
 
+#include "apps/memory_use.h"
+
+#include "apps/memory_use.h"
+
 namespace moiety::apps {
 namespace {
 
@@ -90,6 +94,11 @@ std::string result_screen(const std::vector<RunRecord>& runs) {
     out += fmt::format("{:<{}}{}  {:>9}  {:>9}  {:>7}  {}{}{}\n", row.name, width,
                        column(row.target), figure(row.mae), figure(row.rmse), figure(row.r2),
                        row.unit, row.effort.empty() ? "" : "  ", row.effort);
+  }
+  for (const RunRecord& run : runs) {
+    const std::string memory = describe_memory(run.summary);
+    if (memory.empty()) continue;
+    out += fmt::format("memory{}: {}\n", runs.size() > 1 ? " of " + run.name : "", memory);
   }
   return out;
 }

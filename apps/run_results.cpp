@@ -30,6 +30,7 @@ std::filesystem::path last_model_path(const RunFiles& files) {
 void write_results(const Recipe& recipe, const data::Dataset& dataset, const Trainer& trainer,
                    RunDirectory& run, const std::string& stopped_by) {
   Device& device = trainer.device();
+  const MemoryUse memory = memory_use(device);
   const TrainedModel best = load_model(best_model_path(run.files()), device);
   const auto columns = target_columns(best.spec, dataset.info());
   const auto predict = [&](data::Split split, bool names) {
@@ -64,6 +65,7 @@ void write_results(const Recipe& recipe, const data::Dataset& dataset, const Tra
   summary.steps = at.step;
   summary.device = device.name();
   summary.threads = device.host().stream().pool().threads();
+  summary.memory = memory;
   summary.stopped_by = stopped_by;
   summary.machine = describe_machine();
   run.write_summary(to_json(summary));

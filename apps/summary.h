@@ -7,6 +7,7 @@
 #include <string>
 
 #include "apps/machine.h"
+#include "apps/memory_use.h"
 #include "apps/metrics.h"
 
 namespace moiety::apps {
@@ -29,6 +30,7 @@ struct Summary {
   std::int64_t steps = 0;
   std::string device;
   int threads = 0;
+  MemoryUse memory;
   std::string stopped_by;  ///< "finished", "early stopping", "signal"
   Machine machine;
 };

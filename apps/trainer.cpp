@@ -76,13 +76,15 @@ void check_values(const data::Dataset& dataset, const std::vector<std::size_t>& 
 }
 
 /// Before any of it is allocated: the system would end the process without a word.
-void check_memory(const nn::GraphModelConfig& config) {
+void check_memory(const nn::GraphModelConfig& config, const Device& device) {
   constexpr double kCopies = 4;  // weights, gradients and what the optimizer keeps of each
   const double bytes = kCopies * sizeof(float) * nn::count_parameters(config);
-  check<UserError>(bytes <= static_cast<double>(machine_memory()), "the model has ",
+  const std::size_t memory = device.memory().total;
+  check<UserError>(bytes <= static_cast<double>(memory), "the model has ",
                    nn::count_parameters(config), " parameters and needs ",
-                   format_bytes(static_cast<std::int64_t>(bytes)), " to be trained, but there are ",
-                   format_bytes(machine_memory()), "; lower model.hidden or model.layers");
+                   format_bytes(static_cast<std::int64_t>(bytes)), " to be trained, but ",
+                   device.name(), " has ", format_bytes(static_cast<std::int64_t>(memory)),
+                   "; lower model.hidden or model.layers");
 }
 
 }  // namespace
@@ -99,7 +101,7 @@ Trainer::Trainer(const Recipe& recipe, const data::Dataset& dataset, Device& dev
   check<UserError>(dataset.info().valid > 0 && dataset.info().test > 0, recipe.data.path,
                    " has no molecules in its validation or test split; prepare it with --split");
   check_values(dataset, columns_);
-  check_memory(spec_.config);
+  check_memory(spec_.config, device_);
   const auto seed = static_cast<std::uint64_t>(recipe.train.seed);
   nn::Initializer init(device, seed);
   model_ = std::make_unique<nn::GraphModel>(init, spec_.config);

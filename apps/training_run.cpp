@@ -13,6 +13,7 @@
 #include "apps/dataset_file.h"
 #include "apps/device_option.h"
 #include "apps/interrupted.h"
+#include "apps/memory_use.h"
 #include "apps/recipe_values.h"
 #include "apps/resume.h"
 #include "apps/run_directory.h"
@@ -155,13 +156,9 @@ void say_targets(const std::vector<std::string>& used, const data::DatasetInfo& 
                fmt::join(others, ", "));
 }
 
-}  // namespace
-
-void run_training(const Recipe& recipe, const std::filesystem::path& output, bool resume) {
-  check_dataset_file(recipe.data.path);
-  const data::Dataset dataset(recipe.data.path);
-  const auto device = open_device(recipe.run.device, static_cast<int>(recipe.run.threads));
-  Trainer trainer(recipe, dataset, *device);
+void train(const Recipe& recipe, const data::Dataset& dataset, Device& device,
+           const std::filesystem::path& output, bool resume) {
+  Trainer trainer(recipe, dataset, device);
   RunDirectory run(output, resume ? RunDirectory::Mode::resume : RunDirectory::Mode::create);
   if (resume) {
     check_same_recipe(run.files(), recipe);
@@ -181,6 +178,24 @@ void run_training(const Recipe& recipe, const std::filesystem::path& output, boo
   trainer.save_model(last_model_path(run.files()));
   check_best_model(trainer, run.files());
   write_results(recipe, dataset, trainer, run, stopped_by);
+}
+
+/// What is left of a training that ends early.
+std::string kept_checkpoint(const std::filesystem::path& output) {
+  const std::vector<CheckpointFile> checkpoints = list_checkpoints(RunFiles{output});
+  if (checkpoints.empty()) return "";
+  return fmt::format("; {} is kept, and --resume goes on from it where there is more memory",
+                     checkpoints.back().path.string());
+}
+
+}  // namespace
+
+void run_training(const Recipe& recipe, const std::filesystem::path& output, bool resume) {
+  check_dataset_file(recipe.data.path);
+  const data::Dataset dataset(recipe.data.path);
+  const auto device = open_device(recipe.run.device, static_cast<int>(recipe.run.threads));
+  with_advice([&] { return memory_advice(recipe) + kept_checkpoint(output); },
+              [&] { train(recipe, dataset, *device, output, resume); });
 }
 
 }  // namespace moiety::apps

@@ -41,6 +41,14 @@ bool has_own_slab(std::uint32_t size_class) { return bytes_of(size_class) > kLar
 
 }  // namespace
 
+MemoryError out_of_memory(const std::string& device, std::size_t asked, std::size_t held,
+                          const DeviceMemory& memory) {
+  const auto mib = [](std::size_t bytes) { return bytes >> 20; };
+  return MemoryError(concat("out of memory on ", device, ": asked for ", mib(asked),
+                            " MiB; this process holds ", mib(held), " MiB, ", mib(memory.free),
+                            " of ", mib(memory.total), " MiB are free"));
+}
+
 class alignas(64) CachingAllocator::Lane {
  public:
   /// A block of the class or slightly larger, from the free lists or else from the source.
@@ -202,14 +210,14 @@ CachingAllocator::~CachingAllocator() {
 CachingAllocator::Block CachingAllocator::allocate(std::size_t bytes) {
   if (bytes == 0) return {};
   // Sizes come from shapes, and shapes from files: a nonsensical one is an error, not an overflow.
-  check(bytes <= kLargest, "cannot allocate ", bytes, " bytes");
+  check<MemoryError>(bytes <= kLargest, "out of memory: no device holds ", bytes, " bytes");
   const int number = thread_state().lane % kLanes;
   Lane& lane = impl_->lanes[static_cast<std::size_t>(number)];
   const std::uint32_t size_class = class_of(bytes);
   Block block;
   try {
     block = lane.allocate(size_class, *impl_->source);
-  } catch (const Error&) {
+  } catch (const MemoryError&) {
     // Other lanes and classes may hold what is free: give it back, then ask once more.
     trim();
     block = lane.allocate(size_class, *impl_->source);

@@ -4,15 +4,29 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
+
+#include "tensor/error.h"
 
 namespace moiety {
+
+/// Bytes of a device's memory.
+struct DeviceMemory {
+  std::size_t total = 0;
+  std::size_t free = 0;  ///< of it, for anyone who asks
+};
+
+/// What to throw where a device has not the `asked` bytes: it says so beside what this process
+/// holds and what is free.
+MemoryError out_of_memory(const std::string& device, std::size_t asked, std::size_t held,
+                          const DeviceMemory& memory);
 
 /// Where a caching allocator takes its slabs from: the system (CPU) or the CUDA driver. Called by
 /// several threads at once.
 class SlabSource {
  public:
   virtual ~SlabSource() = default;
-  /// At least `bytes`, aligned to 64; throws moiety::Error when there is none.
+  /// At least `bytes`, aligned to 64; throws MemoryError when there is none.
   virtual void* take(std::size_t bytes) = 0;
   virtual void give_back(void* slab, std::size_t bytes) noexcept = 0;
   /// A piece of a slab goes to a user, or comes back: for memory that is watched.
@@ -53,7 +67,8 @@ class CachingAllocator {
     std::int32_t lane = 0;
   };
 
-  /// 64-byte aligned, uninitialised; {nullptr} for 0 bytes. Throws Error when memory runs out.
+  /// 64-byte aligned, uninitialised; {nullptr} for 0 bytes. Throws MemoryError when memory runs
+  /// out.
   Block allocate(std::size_t bytes);
   void deallocate(Block block) noexcept;
 

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "tensor/host_memory.h"
+
 namespace moiety {
 namespace {
 
@@ -38,6 +40,7 @@ class CpuDevice final : public Device {
   // The CPU runs each kernel before it returns, so one stream serves every role.
   const Stream& stream(StreamRole) const override { return stream_; }
   CachingAllocator& allocator() override { return allocator_; }
+  DeviceMemory memory() const override { return host_memory(); }
   Device& host() override { return *this; }
   Device& staging() override { return *this; }
   void copy_bytes(void* to, const void* from, std::size_t bytes, const Stream&) override {

@@ -38,6 +38,8 @@ class Device {
 
   virtual const Stream& stream(StreamRole role = StreamRole::compute) const = 0;
   virtual CachingAllocator& allocator() = 0;
+  /// Its memory now, whoever uses it.
+  virtual DeviceMemory memory() const = 0;
   /// The CPU on which data for this device are made: a CPU device itself.
   virtual Device& host() = 0;
   /// The CPU whose tensors this device copies without waiting: their memory is page-locked where

@@ -31,6 +31,12 @@ class CudaError : public Error {
   using Error::Error;
 };
 
+/// A device has no memory left.
+class MemoryError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// A collective failed, timed out or did not match across ranks.
 class CommError : public Error {
  public:

@@ -54,6 +54,9 @@ RunRecord sample_run(std::int64_t molecules, const std::string& name = "run") {
   summary.metrics["test"].targets[0].scores.mae = 0.17129;
   summary.baselines["mean predictor"]["test"] = score_mean_predictor(test, {4.0}, {"eV"});
   summary.parameters = 123456;
+  summary.device = "cuda:0";
+  summary.memory = {
+      .peak_bytes = 3 << 19, .device_bytes = std::int64_t{140} << 30, .resident_bytes = 5 << 20};
   RunRecord run{name, to_json(summary), {}, test, "[train]\nlr = 1e-3 # <fast> & furious\n"};
   for (int epoch = 1; epoch <= 5; ++epoch) {
     run.metrics.push_back({{"step", 10 * epoch},
@@ -70,7 +73,8 @@ TEST(Report, ShowsTheFigures) {
   const std::string html = render_report(sample_run(100));
   EXPECT_TRUE(says(html, {"0.1713", "eV", "mean predictor", "gcn, 5 layers of 128", "123456",
                           "Learning rate", "Loss", "class=\"dots\"", "class=\"columns\"",
-                          "100 molecules", "# &lt;fast&gt; &amp; furious"}));
+                          "100 molecules", "# &lt;fast&gt; &amp; furious",
+                          "peak 1.5 MiB of 140.0 GiB on cuda:0; the program 5.0 MiB resident"}));
   EXPECT_EQ(first_unbalanced_tag(html), "");
 }
 
@@ -144,7 +148,8 @@ TEST(Comparison, NamesRunsAndDifferences) {
   runs[0].recipe = "[data]\npath = \"a\"\n[train]\nlr = 1e-3\n";
   runs[1].recipe = "[data]\npath = \"a\"\n[train]\nlr = 5e-3\n";
   const std::string html = render_comparison(runs);
-  EXPECT_TRUE(says(html, {"first", "second", "train.lr", "0.005", "validation MAE"}));
+  EXPECT_TRUE(says(html, {"first", "second", "train.lr", "0.005", "validation MAE",
+                          "peak memory (MiB)", "<td>1.5</td>"}));
   EXPECT_EQ(html.find("data.path"), std::string::npos);
   EXPECT_EQ(first_unbalanced_tag(html), "");
 }
@@ -207,7 +212,8 @@ TEST(ResultScreen, OrdersRunsAndBaselinesByTheirError) {
 
 TEST(ResultScreen, OfOneRunNamesItsModel) {
   const std::string screen = result_screen({sample_run(10, "first")});
-  EXPECT_TRUE(says(screen, {"gcn, 5 layers of 128", "epochs"}));
+  EXPECT_TRUE(says(screen, {"gcn, 5 layers of 128", "epochs",
+                            "\nmemory: peak 1.5 MiB of 140.0 GiB on cuda:0;"}));
   EXPECT_EQ(screen.find("target"), std::string::npos) << "there is only one";
 }
 

@@ -170,7 +170,7 @@ TEST(Trainer, RefusesWhatMemoryCannotHold) {
   recipe.model.hidden = 65536;
   recipe.model.layers = 256;
   EXPECT_TRUE(says(error_text<UserError>([&] { Trainer(recipe, dataset, *device); }),
-                   {"parameters", "TiB", "model.hidden"}));
+                   {"parameters", "TiB", "cpu has", "model.hidden"}));
 }
 
 TEST(Trainer, RefusesWhatDoesNotFit) {

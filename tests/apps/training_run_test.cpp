@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "apps/commands.h"
+#include "apps/run_directory.h"
 #include "data/prepare.h"
 #include "support/error_text.h"
 #include "support/temporary_folder.h"
@@ -43,6 +44,7 @@ class TrainingRun : public ::testing::Test {
     recipe_.model.layers = 1;
     recipe_.train.epochs = 1;
     recipe_.run.threads = 1;
+    recipe_.run.device = "cpu";
   }
 
   /// What it prints.
@@ -59,6 +61,15 @@ class TrainingRun : public ::testing::Test {
 TEST_F(TrainingRun, NamesTheTargetsThatAreLeftAlone) {
   recipe_.data.target = {"size"};
   EXPECT_TRUE(says(train(), {"training on size;", "also has mu", "atoms"}));
+}
+
+TEST_F(TrainingRun, SaysWhatMemoryItTook) {
+  EXPECT_TRUE(says(train(), {"\nmemory: peak ", " MiB of ", " on cpu; the program "}));
+  const nlohmann::json memory = read_summary(RunFiles{folder_ / "run"})["memory"];
+  EXPECT_GT(memory["peak_bytes"], 1000);
+  EXPECT_GE(memory["reserved_bytes"], memory["peak_bytes"]);
+  EXPECT_GT(memory["resident_bytes"], memory["peak_bytes"]);
+  EXPECT_GT(memory["device_bytes"], memory["resident_bytes"]);
 }
 
 TEST_F(TrainingRun, EachTargetHasItsRow) {

@@ -41,7 +41,7 @@ for run in gcn.cpu gine.cuda; do
             exit !(n == 100 && worst < 1e-4) }'
 done
 
-# A training that began on the GPU goes on on the CPU, and "auto" takes a GPU that is offered.
+# A training that began on the GPU goes on on the CPU.
 losses() { grep -o '"loss":[0-9.e-]*' "$1/metrics.jsonl" | sed 's/"loss"://'; }
 before=$(losses "$scratch/gcn.cuda" | tail -n 1)
 rm "$(ls "$scratch"/gcn.cuda/checkpoints/step_*.ckpt | tail -n 1)"
@@ -50,6 +50,19 @@ rm "$(ls "$scratch"/gcn.cuda/checkpoints/step_*.ckpt | tail -n 1)"
 grep -q '"device": "cpu"' "$scratch/gcn.cuda/summary.json"
 losses "$scratch/gcn.cuda" | tail -n 1 |
   awk -v before="$before" '{ error = ($1 - before) / before; exit !(error^2 < 1e-6) }'
+
+# "auto" takes a GPU that is offered. One without the memory for it ends a training with words, and
+# the checkpoint is there.
+auto=(--set "data.path=$scratch/some.h5" --set train.max_steps=2 --set model.hidden=8
+      --set 'run.checkpoint_every=1 steps')
 MOIETY_SIMT_OFFERED=1 "$moiety" train "$source/recipes/homo_lumo_gcn.toml" -o "$scratch/auto" \
-  --set "data.path=$scratch/some.h5" --set train.max_steps=1 --set model.hidden=8 >/dev/null 2>&1
+  "${auto[@]}" >/dev/null 2>&1
 grep -q '"device": "cuda:0"' "$scratch/auto/summary.json"
+rm "$scratch/auto/checkpoints/step_000000002.ckpt"
+resume=("$moiety" train "$scratch/auto/recipe.toml" -o "$scratch/auto" --resume --device cuda)
+status=0
+MOIETY_SIMT_MEMORY=40 "${resume[@]}" >"$scratch/log" 2>&1 || status=$?
+[ "$status" = 1 ]
+grep 'out of memory on cuda:0: asked for .* MiB; this process holds .* of 40 MiB are free; lower' \
+  "$scratch/log" | grep -F 'data.batch_size (64)' | grep -F 'step_000000001.ckpt is kept'
+"${resume[@]}" | grep '^memory: peak .* of 4.0 GiB on cuda:0'

@@ -74,6 +74,14 @@ grep -q "standard output" err
 cmp one.csv two.csv
 "$moiety" inspect none.h5 2>&- && exit 1
 
+# Memory that the system refuses. Sanitizers need more of the address space than there is here.
+small() { bash -c 'ulimit -v 1500000; exec "$@"' small "$@"; }
+if small "$moiety" --version >/dev/null 2>&1; then
+  expect 1 "lower data.batch_size (64)" small "${train[@]}" -o large --set model.hidden=4096 \
+    --device cpu
+  grep 'out of memory on cpu: asked for .* MiB; this process holds .* MiB, .* MiB are free' out
+fi
+
 # A file that may not grow stands for a full disk, in a spool and in the data set.
 head -n 2001 "$source/data/gap_gfn2.csv" >large.csv
 for kilobytes in 8 300; do

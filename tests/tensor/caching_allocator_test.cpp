@@ -35,7 +35,7 @@ class FakeSource final : public SlabSource {
  public:
   explicit FakeSource(Ledger& ledger) : ledger_(ledger) {}
   void* take(std::size_t bytes) override {
-    check(ledger_.held + bytes <= ledger_.limit, "the fake source is empty");
+    check<MemoryError>(ledger_.held + bytes <= ledger_.limit, "the fake source is empty");
     ledger_.held += bytes;
     ++ledger_.taken;
     return std::aligned_alloc(4096, bytes);
@@ -274,14 +274,20 @@ TEST(SystemMemory, ASteadyStateTakesNothingFromTheSystem) {
   EXPECT_GT(after.allocations, warm.allocations);
 }
 
-TEST(SystemMemory, ExhaustionIsAnErrorThatSaysWhatToLower) {
+TEST(SystemMemory, ExhaustionIsAnErrorThatSaysWhatWasAskedHeldAndFree) {
   const auto device = make_cpu_device(1);
+  const Tensor held = Tensor::zeros({40 << 20}, DType::u8, *device);
+  const std::size_t asked = 2 * device->memory().total;  // the address space has room for it
   try {
-    device->allocator().allocate(std::size_t{1} << 47);  // more than the address space offers
+    device->allocator().allocate(asked);
     FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("lower data.batch_size"), std::string::npos);
+  } catch (const MemoryError& error) {
+    const std::string text = error.what();
+    EXPECT_TRUE(text.starts_with("out of memory on cpu: asked for ")) << text;
+    EXPECT_NE(text.find("this process holds 72 MiB, "), std::string::npos) << text;
+    EXPECT_NE(text.find(" MiB are free"), std::string::npos) << text;
   }
+  EXPECT_THROW(device->allocator().allocate(std::size_t{1} << 60), MemoryError);
 }
 
 }  // namespace

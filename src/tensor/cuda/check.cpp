@@ -7,8 +7,11 @@ void cuda_check(cudaError_t status, const std::source_location& where) {
   if (status == cudaSuccess) [[likely]]
     return;
   cudaGetLastError();  // the failure is reported here: the next call must not see it again
-  throw CudaError(concat(where.file_name(), ":", where.line(), ": ", cudaGetErrorName(status), " (",
-                         static_cast<int>(status), "): ", cudaGetErrorString(status)));
+  const std::string text =
+      concat(where.file_name(), ":", where.line(), ": ", cudaGetErrorName(status), " (",
+             static_cast<int>(status), "): ", cudaGetErrorString(status));
+  check<MemoryError>(status != cudaErrorMemoryAllocation, text);
+  throw CudaError(text);
 }
 
 void use_device(int index) {

@@ -9,7 +9,8 @@
 
 namespace moiety {
 
-/// Throws CudaError with the caller's file and line and CUDA's name and words for the failure.
+/// Throws CudaError with the caller's file and line and CUDA's name and words for the failure;
+/// MemoryError where memory is what fails.
 void cuda_check(cudaError_t status,
                 const std::source_location& where = std::source_location::current());
 

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "tensor/cuda/kernel_faults.h"
+#include "tensor/cuda/slab_source.h"
 #include "tensor/device.h"
 
 namespace moiety {
@@ -40,6 +41,7 @@ class CudaDevice final : public Device {
 
   const Stream& stream(StreamRole role) const override;
   CachingAllocator& allocator() override { return allocator_; }
+  DeviceMemory memory() const override { return gpu_memory(index()); }
   Device& host() override { return *host_; }
   Device& staging() override;
   void copy_bytes(void* to, const void* from, std::size_t bytes, const Stream& stream) override;

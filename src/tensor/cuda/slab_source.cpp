@@ -12,8 +12,6 @@
 namespace moiety {
 namespace {
 
-std::size_t mib(std::size_t bytes) { return bytes >> 20; }
-
 class CudaSlabSource final : public SlabSource {
  public:
   explicit CudaSlabSource(int device_index) : device_index_(device_index) {}
@@ -22,7 +20,10 @@ class CudaSlabSource final : public SlabSource {
     use_device(device_index_);
     void* slab = nullptr;
     const cudaError_t status = cudaMalloc(&slab, bytes);
-    if (status == cudaErrorMemoryAllocation) refuse(bytes);
+    if (status == cudaErrorMemoryAllocation) {
+      cudaGetLastError();  // not sticky: clear it
+      throw out_of_memory(concat("cuda:", device_index_), bytes, held_, gpu_memory(device_index_));
+    }
     cuda_check(status);
     held_ += bytes;
     return slab;
@@ -43,16 +44,6 @@ class CudaSlabSource final : public SlabSource {
 #endif
 
  private:
-  [[noreturn]] void refuse(std::size_t bytes) const {
-    cudaGetLastError();  // not sticky: clear it
-    std::size_t free = 0;
-    std::size_t total = 0;
-    cuda_check(cudaMemGetInfo(&free, &total));
-    throw CudaError(concat("out of memory on cuda:", device_index_, ": asked for ", mib(bytes),
-                           " MiB; this process holds ", mib(held_), " MiB, ", mib(free), " of ",
-                           mib(total), " MiB are free; lower data.batch_size"));
-  }
-
   int device_index_;
   std::atomic<std::size_t> held_{0};
 };
@@ -78,6 +69,13 @@ class PinnedSlabSource final : public SlabSource {
 };
 
 }  // namespace
+
+DeviceMemory gpu_memory(int device_index) {
+  use_device(device_index);
+  DeviceMemory memory;
+  cuda_check(cudaMemGetInfo(&memory.free, &memory.total));
+  return memory;
+}
 
 std::unique_ptr<SlabSource> make_cuda_slab_source(int device_index) {
   return std::make_unique<CudaSlabSource>(device_index);

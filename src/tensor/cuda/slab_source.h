@@ -7,7 +7,10 @@
 
 namespace moiety {
 
-/// Memory of one GPU. take() throws CudaError saying what was asked, held and free; give_back()
+/// What a GPU has now. Throws CudaError.
+DeviceMemory gpu_memory(int device_index);
+
+/// Memory of one GPU. take() throws MemoryError saying what was asked, held and free; give_back()
 /// waits for all work that may still use the slab.
 std::unique_ptr<SlabSource> make_cuda_slab_source(int device_index);
 

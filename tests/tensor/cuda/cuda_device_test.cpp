@@ -136,7 +136,11 @@ TEST_P(CudaDeviceTest, MemoryIsCachedAndItsEndIsAnError) {
   EXPECT_EQ(gpu_->allocator().stats().system_calls, 1u);
   const std::string message = message_of([&] { gpu_->allocator().allocate(std::size_t{1} << 46); });
   EXPECT_NE(message.find("out of memory on " + gpu_->name()), std::string::npos) << message;
-  EXPECT_NE(message.find("lower data.batch_size"), std::string::npos) << message;
+  EXPECT_NE(message.find("this process holds 32 MiB, "), std::string::npos) << message;
+  EXPECT_NE(message.find(" MiB are free"), std::string::npos) << message;
+  EXPECT_THROW(cuda_check(cudaErrorMemoryAllocation), MemoryError);
+  const DeviceMemory memory = gpu_->memory();
+  EXPECT_LE(memory.free, memory.total - (std::size_t{32} << 20));
   EXPECT_EQ(Tensor::zeros({4}, DType::f32, *gpu_).to_vector<float>(), std::vector<float>(4, 0.0f));
 }
 
