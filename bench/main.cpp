@@ -1,22 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 
-#include "support/suite.h"
+#include <iostream>
 
-int main(int argc, char** argv) {
+#include "support/table.h"
+
+namespace moiety::bench {
+namespace {
+
+int run(int argc, char** argv) {
+  const Options options = take_options(argc, argv);
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  moiety::bench::Suite suite(moiety::available_cores());
-  moiety::bench::add_elementwise(suite);
-  moiety::bench::add_reduce(suite);
-  moiety::bench::add_norm(suite);
-  moiety::bench::add_random(suite);
-  moiety::bench::add_gemm(suite);
-  moiety::bench::add_gather(suite);
-  moiety::bench::add_segment(suite);
-  moiety::bench::add_message_passing(suite);
-  moiety::bench::add_optimizer(suite);
-  benchmark::RunSpecifiedBenchmarks();
+  Suite suite(options);
+  add_elementwise(suite);
+  add_reduce(suite);
+  add_norm(suite);
+  add_random(suite);
+  add_gemm(suite);
+  add_gather(suite);
+  add_segment(suite);
+  add_message_passing(suite);
+  add_optimizer(suite);
+  int failures = 0;
+  if (options.work) {
+    write_work(suite, std::cout);
+  } else if (options.table) {
+    TableReporter table(suite, std::cout);
+    benchmark::RunSpecifiedBenchmarks(&table);
+    failures = table.failures();
+  } else {
+    benchmark::RunSpecifiedBenchmarks();
+  }
   benchmark::Shutdown();
-  return 0;
+  return failures > 0 ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace moiety::bench
+
+int main(int argc, char** argv) {
+  try {
+    return moiety::bench::run(argc, argv);
+  } catch (const moiety::Error& error) {
+    std::cerr << "moiety_bench: " << error.what() << "\n";
+    return dynamic_cast<const moiety::UserError*>(&error) != nullptr ? 2 : 1;
+  }
 }

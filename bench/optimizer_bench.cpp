@@ -5,13 +5,14 @@
 namespace moiety::bench {
 namespace {
 
+/// Parameters, gradients and moments are f32 in every training.
 void add_parameters(Suite& suite, std::int64_t count) {
-  const auto elements = static_cast<double>(count);
   const auto add = [&](const std::string& name, double arrays, const auto& kernel) {
-    suite.add("optimizer/" + name + "/" + std::to_string(count), {.bytes = 4 * arrays * elements},
+    const Work work{.bytes = bytes_of(DType::f32) * arrays * static_cast<double>(count)};
+    suite.add("optimizer/" + name + "/" + std::to_string(count), DType::f32, work,
               [=](Device& device) {
-                const Tensor parameters = make_input(device, {count});
-                const Tensor gradients = make_input(device, {count});
+                const Tensor parameters = make_input(device, {count}, DType::f32);
+                const Tensor gradients = make_input(device, {count}, DType::f32);
                 const Tensor m = Tensor::zeros({count}, DType::f32, device);
                 const Tensor v = Tensor::zeros({count}, DType::f32, device);
                 return [=, &device] { kernel(device.stream(), parameters, gradients, m, v); };
@@ -38,8 +39,8 @@ void add_parameters(Suite& suite, std::int64_t count) {
 }  // namespace
 
 void add_optimizer(Suite& suite) {
-  add_parameters(suite, 40000);
-  add_parameters(suite, 10600000);
+  add_parameters(suite, suite.sized(40000, 4096));
+  add_parameters(suite, suite.sized(10600000, 4096));
 }
 
 }  // namespace moiety::bench

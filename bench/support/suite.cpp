@@ -1,60 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/suite.h"
 
-#include <benchmark/benchmark.h>
-
 #include <algorithm>
-#include <bit>
 
 #include "kernels/random.h"
 
 namespace moiety::bench {
+namespace {
 
-Suite::Suite(int max_threads) {
-  std::vector<int> counts{1};
-  if (max_threads > 1) counts.push_back(max_threads);
-  for (const int threads : counts) {
-    auto place = std::make_unique<Place>();
-    place->device = make_cpu_device(threads);
-    place->fma_rate = fma_rate(*place->device);
-    places_.push_back(std::move(place));
+void run(benchmark::State& state, Place& place, const Work& work, const Suite::Prepare& prepare) {
+  Device& device = place.device();
+  device.set_fast_products(work.arithmetic == Arithmetic::tf32);
+  try {
+    place.time(state, prepare(device));
+  } catch (const Error& error) {  // the other benchmarks go on
+    state.SetLabel(error.what());
+    return state.SkipWithError(error.what());
+  }
+  using benchmark::Counter;
+  const auto count = static_cast<double>(state.iterations());
+  const double limit = std::max(work.bytes / place.copy_rate(work.bytes),
+                                work.flops / place.product_rate(work.arithmetic));
+  state.counters["GB/s"] = Counter(1e-9 * work.bytes * count, Counter::kIsRate);
+  if (work.flops > 0) {
+    state.counters["GFLOP/s"] = Counter(1e-9 * work.flops * count, Counter::kIsRate);
+  }
+  state.counters["of_limit"] = Counter(limit * count, Counter::kIsRate);
+}
+
+}  // namespace
+
+Suite::Suite(Options options) : options_(std::move(options)) {
+  if (options_.work) return;
+  if (on_gpu()) {
+    places_.push_back(make_cuda_place(options_));
+    return;
+  }
+  places_.push_back(make_cpu_place(1));
+  if (available_cores() > 1) places_.push_back(make_cpu_place(available_cores()));
+}
+
+std::vector<DType> Suite::dtypes() const {
+  return on_gpu() ? std::vector{DType::f32, DType::bf16} : std::vector{DType::f32};
+}
+
+std::vector<Arithmetic> Suite::arithmetics() const {
+  using enum Arithmetic;
+  return on_gpu() ? std::vector{f32, tf32, bf16} : std::vector{f32};
+}
+
+void Suite::add(const std::string& name, DType dtype, Work work, const Prepare& prepare) {
+  const bool tf32 = work.arithmetic == Arithmetic::tf32;
+  const std::string full = name + "/" + (tf32 ? "tf32" : name_of(dtype));
+  if (!names_.insert(full).second) return;
+  cases_.push_back({full, work});
+  for (const auto& shared : places_) {
+    Place* place = shared.get();
+    auto* registered = benchmark::RegisterBenchmark(
+        (full + "/" + place->name()).c_str(),
+        [place, work, prepare](benchmark::State& state) { run(state, *place, work, prepare); });
+    place->configure(*registered);
   }
 }
 
-double Suite::Place::seconds_at_limit(Work work) {
-  // Sizes that share a power of two share a measurement.
-  const std::size_t bytes = std::bit_ceil(static_cast<std::size_t>(work.bytes) | 4096);
-  auto found = bandwidths.find(bytes);
-  if (found == bandwidths.end()) {
-    found = bandwidths.emplace(bytes, copy_bandwidth(*device, bytes)).first;
-  }
-  return std::max(work.bytes / found->second, work.flops / fma_rate);
-}
-
-void Suite::add(const std::string& name, Work work, const Prepare& prepare) {
-  for (const auto& shared_place : places_) {
-    Place* place = shared_place.get();
-    const int threads = place->device->stream().pool().threads();
-    const auto run = [place, work, prepare](benchmark::State& state) {
-      const double limit = place->seconds_at_limit(work);
-      const auto iteration = prepare(*place->device);
-      iteration();
-      for (auto _ : state) iteration();
-      const auto count = static_cast<double>(state.iterations());
-      using Counter = benchmark::Counter;
-      if (work.bytes > 0)
-        state.counters["GB/s"] = Counter(1e-9 * work.bytes * count, Counter::kIsRate);
-      if (work.flops > 0) {
-        state.counters["GFLOP/s"] = Counter(1e-9 * work.flops * count, Counter::kIsRate);
-      }
-      state.counters["of_limit"] = Counter(limit * count, Counter::kIsRate);
-    };
-    auto* registered =
-        benchmark::RegisterBenchmark((name + "/threads:" + std::to_string(threads)).c_str(), run);
-    registered->MinTime(0.1);
-    // One thread is timed by its processor time, which other programs do not disturb.
-    if (threads > 1) registered->UseRealTime();
-  }
+DType dtype_of(Arithmetic arithmetic) {
+  return arithmetic == Arithmetic::bf16 ? DType::bf16 : DType::f32;
 }
 
 Tensor make_input(Device& device, const Shape& shape, DType dtype) {

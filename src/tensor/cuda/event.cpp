@@ -7,9 +7,10 @@
 
 namespace moiety {
 
-CudaEvent::CudaEvent(CudaDevice& device) : device_(device) {
+CudaEvent::CudaEvent(Device& device, EventTime time) : device_(device) {
   use_device(device_.index());
-  cuda_check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming));
+  cuda_check(cudaEventCreateWithFlags(
+      &event_, time == EventTime::kept ? cudaEventDefault : cudaEventDisableTiming));
 }
 
 CudaEvent::~CudaEvent() {
@@ -38,7 +39,14 @@ bool CudaEvent::passed() const {
 void CudaEvent::synchronize() const {
   use_device(device_.index());
   cuda_check(cudaEventSynchronize(event_));
-  device_.faults().raise();
+  static_cast<CudaDevice&>(device_).faults().raise();
+}
+
+double CudaEvent::seconds_since(const CudaEvent& earlier) const {
+  synchronize();
+  float milliseconds = 0;
+  cuda_check(cudaEventElapsedTime(&milliseconds, earlier.event_, event_));
+  return 1e-3 * static_cast<double>(milliseconds);
 }
 
 }  // namespace moiety

@@ -81,6 +81,7 @@ struct cudaDeviceProp {
   std::size_t sharedMemPerBlock;
   std::size_t sharedMemPerBlockOptin;
   std::size_t sharedMemPerMultiprocessor;
+  int l2CacheSize;
   int major;
   int minor;
   int multiProcessorCount;
@@ -156,6 +157,8 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
+/// By the host's clock: how long the emulator took, which says nothing of a GPU.
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t stop);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);

@@ -18,6 +18,7 @@ namespace {
 
 // Few multiprocessors, so that grids sized by them still loop over small tests.
 constexpr int kMultiprocessors = 4;
+constexpr int kSecondLevelCache = 64 * 1024;  // small, as its memory is
 constexpr std::size_t kDefaultDynamicShared = 48 << 10;
 
 std::map<const void*, std::size_t>& dynamic_shared_limits() {
@@ -161,6 +162,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   properties->sharedMemPerBlock = simt::kDefaultDynamicShared;
   properties->sharedMemPerBlockOptin = simt::kLargestSharedMemory;
   properties->sharedMemPerMultiprocessor = simt::kLargestSharedMemory + 1024;
+  properties->l2CacheSize = simt::kSecondLevelCache;
   properties->major = 9;
   properties->minor = 0;
   properties->multiProcessorCount = simt::kMultiprocessors;

@@ -47,7 +47,11 @@ cudaError_t run_all(const std::vector<Work>& all) {
 cudaError_t record(cudaEvent_t event, cudaStream_t stream) {
   if (stream != nullptr && !is_live(stream)) return cudaErrorInvalidResourceHandle;
   event->capture = stream == nullptr ? nullptr : stream->capture;
-  if (event->capture == nullptr) return cudaSuccess;
+  event->time.reset();
+  if (event->capture == nullptr) {
+    event->time = std::chrono::steady_clock::now();
+    return cudaSuccess;
+  }
   if (event->capture->invalid) return cudaErrorStreamCaptureInvalidated;
   event->progress = event->capture->streams[stream];
   return cudaSuccess;
@@ -195,8 +199,9 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   return finish(simt::wait(stream, event));
 }
 
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   *event = new CUevent_st;
+  (*event)->timed = (flags & cudaEventDisableTiming) == 0;
   return cudaSuccess;
 }
 
@@ -215,6 +220,17 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) { return cudaEventQuery(event); }
+
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t stop) {
+  const std::lock_guard lock(runtime_mutex());
+  for (const cudaEvent_t event : {start, stop}) {
+    if (event == nullptr || !event->timed || !event->time) {
+      return finish(cudaErrorInvalidResourceHandle);
+    }
+  }
+  *milliseconds = std::chrono::duration<float, std::milli>(*stop->time - *start->time).count();
+  return cudaSuccess;
+}
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   if (event == nullptr) return finish(cudaErrorInvalidResourceHandle);

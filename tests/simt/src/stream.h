@@ -3,9 +3,11 @@
 
 #include <cuda_runtime_api.h>
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -34,8 +36,10 @@ struct CUstream_st {
 };
 
 struct CUevent_st {
+  bool timed = true;
   std::shared_ptr<simt::Capture> capture;  // in which it was last recorded
   simt::Progress progress;
+  std::optional<std::chrono::steady_clock::time_point> time;  // of the record, outside captures
 };
 
 struct CUgraph_st {

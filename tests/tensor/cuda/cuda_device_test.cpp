@@ -11,6 +11,7 @@
 #include "tensor/cuda/event.h"
 #include "tensor/cuda/native.h"
 #include "tensor/cuda/pinned_buffer.h"
+#include "tensor/cuda/properties.h"
 #include "tensor/tensor.h"
 
 namespace moiety {
@@ -122,6 +123,17 @@ TEST_P(CudaDeviceTest, StreamsWaitForEachOther) {
   }
 }
 
+TEST_P(CudaDeviceTest, IsDescribed) {
+  const CudaProperties found = cuda_properties(*gpu_);
+  EXPECT_FALSE(found.name.empty());
+  EXPECT_GE(found.major, 7);
+  EXPECT_GT(found.multiprocessors, 0);
+  EXPECT_GT(found.cache_bytes, 0u);
+  EXPECT_GT(found.memory_bytes, found.cache_bytes);
+  EXPECT_GE(found.driver_version, CUDART_VERSION / 1000 * 1000);
+  EXPECT_THROW(cuda_properties(*cpu_), CudaError);
+}
+
 TEST_P(CudaDeviceTest, EventsPass) {
   const auto event = gpu_->make_event();
   EXPECT_TRUE(event->passed());
@@ -129,6 +141,26 @@ TEST_P(CudaDeviceTest, EventsPass) {
   event->hold(copy_);
   event->synchronize();
   EXPECT_TRUE(event->passed());
+}
+
+TEST_P(CudaDeviceTest, TimesAreOrderedAsTheEventsAre) {
+  CudaEvent first(*gpu_, EventTime::kept);
+  CudaEvent second(*gpu_, EventTime::kept);
+  CudaEvent third(*gpu_, EventTime::kept);
+  EXPECT_THROW(second.seconds_since(first), CudaError);  // not recorded
+  const Tensor x = Tensor::zeros({1 << 20}, DType::f32, *gpu_);
+  first.record(compute_);
+  x.fill_zero();
+  second.record(compute_);
+  x.fill_zero();
+  third.record(compute_);
+  const double all = third.seconds_since(first);
+  EXPECT_GT(all, 0);
+  EXPECT_GE(second.seconds_since(first), 0);
+  EXPECT_GE(all, second.seconds_since(first));
+  CudaEvent timeless(*gpu_);
+  timeless.record(compute_);
+  EXPECT_THROW(timeless.seconds_since(first), CudaError);
 }
 
 TEST_P(CudaDeviceTest, MemoryIsCachedAndItsEndIsAnError) {

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/options.h"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "tensor/error.h"
+
+namespace moiety::bench {
+
+Options take_options(int& argc, char** argv) {
+  Options options;
+  options.command = "moiety_bench";
+  std::vector<char*> rest;
+  for (int i = 0; i < argc; ++i) {
+    const std::string_view flag = argv[i];
+    if (i > 0) options.command += " " + std::string(flag);
+    if (i > 0 && flag == "--table") {
+      options.table = true;
+    } else if (i > 0 && flag == "--work") {
+      options.work = true;
+    } else if (i > 0 && flag == "--tiny") {
+      options.tiny = true;
+    } else if (i > 0 && flag == "--device") {
+      check<UserError>(i + 1 < argc, "--device needs a device: cpu or cuda");
+      options.device = argv[++i];
+      options.command += " " + options.device;
+    } else if (i > 0 && flag.starts_with("--device=")) {
+      options.device = flag.substr(std::string_view("--device=").size());
+    } else {
+      rest.push_back(argv[i]);
+    }
+  }
+  check<UserError>(options.device == "cpu" || options.device == "cuda", "--device takes cpu or ",
+                   "cuda, not '", options.device, "'");
+  std::copy(rest.begin(), rest.end(), argv);
+  argc = static_cast<int>(rest.size());
+  return options;
+}
+
+}  // namespace moiety::bench
