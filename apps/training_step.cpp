@@ -53,10 +53,9 @@ class StepInParts final : public TrainingStep {
           const GraphBatch& part = parts[static_cast<std::size_t>(i)];
           auto context = nn::ForwardContext::training(static_cast<std::uint64_t>(recipe.seed),
                                                       static_cast<std::uint64_t>(number));
-          const Tensor target = work_.scaler.standardize(part.y, work_.columns);
-          return ops::regression_loss(work_.model.forward(to_device(part, work_.device), context),
-                                      target.to(work_.device), loss, scale_for(targets),
-                                      recipe.huber_delta);
+          const Variable prediction = work_.model.forward(part, context);
+          return ops::regression_loss(prediction, work_.scaler.standardize(part.y, work_.columns),
+                                      loss, scale_for(targets), recipe.huber_delta);
         },
         work_.gradients);
     results_.push_back({value, work_.optimizer.step(work_.gradients, lr)});
@@ -140,9 +139,7 @@ kernels::Loss loss_of(const TrainRecipe& recipe) {
 }
 
 std::unique_ptr<TrainingStep> make_training_step(const StepWork& work) {
-  if (work.device.is_cuda() && !work.model.couples_molecules()) {
-    return std::make_unique<StepOnGpu>(work);
-  }
+  if (work.device.is_cuda()) return std::make_unique<StepOnGpu>(work);
   return std::make_unique<StepInParts>(work);
 }
 

@@ -64,7 +64,7 @@ TEST_F(TrainingRun, NamesTheTargetsThatAreLeftAlone) {
 }
 
 TEST_F(TrainingRun, SaysWhatMemoryItTook) {
-  EXPECT_TRUE(says(train(), {"\nmemory: peak ", " MiB of ", " on cpu; the program "}));
+  EXPECT_TRUE(says(train(), {"\nmemory: peak ", "B of ", " on cpu; the program "}));
   const nlohmann::json memory = read_summary(RunFiles{folder_ / "run"})["memory"];
   EXPECT_GT(memory["peak_bytes"], 1000);
   EXPECT_GE(memory["reserved_bytes"], memory["peak_bytes"]);

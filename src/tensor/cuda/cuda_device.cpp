@@ -114,7 +114,7 @@ void CudaDevice::synchronize(const Stream& stream) {
 }
 
 void CudaDevice::wait(const Stream& later, const Stream& earlier) {
-  CudaEvent event(static_cast<CudaDevice&>(earlier.device()));
+  CudaEvent event(earlier.device());
   event.record(earlier);
   event.hold(later);
 }

@@ -164,6 +164,7 @@ TEST_P(CudaDeviceTest, TimesAreOrderedAsTheEventsAre) {
 }
 
 TEST_P(CudaDeviceTest, MemoryIsCachedAndItsEndIsAnError) {
+  const Tensor held = Tensor::zeros({1 << 20}, DType::f32, *gpu_);
   for (int round = 0; round < 10; ++round) Tensor::zeros({1 << 20}, DType::f32, *gpu_);
   EXPECT_EQ(gpu_->allocator().stats().system_calls, 1u);
   const std::string message = message_of([&] { gpu_->allocator().allocate(std::size_t{1} << 46); });
