@@ -10,8 +10,6 @@
 
 #include "apps/memory_use.h"
 
-#include "apps/memory_use.h"
-
 namespace moiety::apps {
 namespace {
 

@@ -38,6 +38,9 @@ expect 2 "neither a run directory nor a checkpoint" "$moiety" evaluate table.h5 
 expect 2 "none.csv" "$moiety" prepare none.csv -o new.h5
 expect 2 "none.csv" "$moiety" predict run none.csv -o new.csv
 expect 2 "device cuda" "$moiety" evaluate run gap.h5 --device cuda:99
+expect 2 "device cuda" "$moiety" predict run gap.csv -o new.csv --device cuda:99
+expect 2 "device cuda" "${train[@]}" -o other --device cuda:99
+expect 2 "unknown device" "${train[@]}" -o other --device gpu
 expect 2 "there is no folder" "$moiety" prepare gap.csv -o nowhere/new.h5
 expect 2 "there is no folder" "$moiety" predict run gap.csv -o nowhere/new.csv
 expect 2 "there is no folder" "$moiety" report run -o nowhere/new.html
@@ -52,6 +55,7 @@ expect 2 "pipe.h5" "$moiety" evaluate run pipe.h5
 expect 2 "pipe.h5" "$moiety" inspect pipe.h5
 expect 2 "pipe.toml" "$moiety" recipe pipe.toml
 expect 2 "pipe.toml" "$moiety" train pipe.toml -o other
+[ ! -e other ]
 expect 2 "pipe is a pipe" "$moiety" predict run gap.csv -o pipe
 
 # Outputs that would replace what is read.
@@ -75,10 +79,10 @@ cmp one.csv two.csv
 "$moiety" inspect none.h5 2>&- && exit 1
 
 # Memory that the system refuses. Sanitizers need more of the address space than there is here.
-small() { bash -c 'ulimit -v 1500000; exec "$@"' small "$@"; }
-if small "$moiety" --version >/dev/null 2>&1; then
-  expect 1 "lower data.batch_size (64)" small "${train[@]}" -o large --set model.hidden=4096 \
-    --device cpu
+small=(bash -c 'ulimit -v 1500000; exec "$@"' small)
+if "${small[@]}" "$moiety" --version >/dev/null 2>&1; then
+  expect 1 "lower data.batch_size (64)" "${small[@]}" "${train[@]}" -o large --device cpu \
+    --set model.hidden=4096
   grep 'out of memory on cpu: asked for .* MiB; this process holds .* MiB, .* MiB are free' out
 fi
 

@@ -142,8 +142,8 @@ GemmPlans& GemmPlans::of(CudaDevice& device) {
 
 GemmPlans::GemmPlans(CudaDevice& device) : device_(device) {
   use_device(device.index());
+  workspace_.emplace(device, kWorkspaceBytes);  // first: it throws where memory has run out
   cublas_check(cublaslt().create(&handle_));
-  workspace_.emplace(device, kWorkspaceBytes);
 }
 
 GemmPlans::~GemmPlans() { cublaslt().destroy(handle_); }
