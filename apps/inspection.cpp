@@ -132,7 +132,7 @@ json inspect_run(const fs::path& path) {
                  {"validation", describe_progress(run)}};
   for (const char* part :
        {"model", "metrics", "baseline", "parameters", "epochs", "steps", "seconds",
-        "molecules_per_second", "device", "threads", "memory", "stopped_by"}) {
+        "molecules_per_second", "device", "precision", "threads", "memory", "stopped_by"}) {
     if (run.summary.contains(part)) object[part] = run.summary[part];
   }
   return object;

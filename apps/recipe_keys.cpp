@@ -74,8 +74,10 @@ std::vector<Key> training_keys(TrainRecipe& train) {
           "Stop after this many optimizer steps; 0 = no limit.", {"steps", "num_steps"}),
       key("train.seed", &train.seed, at_least(0),
           "Of the initial weights, the order of the molecules and dropout.", {"random_seed"}),
-      key("train.precision", &train.precision, OneOf{{"f32"}, {"bf16", "f16", "tf32", "f64"}},
-          "Number format of the training.", {"dtype", "amp", "fp16", "bf16"}),
+      key("train.precision", &train.precision, OneOf{{"f32", "tf32", "bf16"}, {"f16", "f64"}},
+          "Number format. On a GPU tf32 rounds the factors of products, and bf16 all between the "
+          "weights and the loss; both are faster.",
+          {"dtype", "amp", "fp16", "bf16"}),
       key("train.accumulate", &train.accumulate, between(1, 1e6),
           "Batches whose gradients are averaged into one optimizer step.",
           {"accumulation", "gradient_accumulation", "accumulate_grad_batches"}),

@@ -109,6 +109,7 @@ std::string run_facts(const json& summary) {
                     {"training molecules", whole("/molecules/train")},
                     {"seed", whole("/seed")},
                     {"device", text_at(summary, "/device")},
+                    {"precision", text_at(summary, "/precision")},
                     {"threads", whole("/threads")},
                     {"processes", whole("/world_size")},
                     {"memory", describe_memory(summary)}});

@@ -65,6 +65,7 @@ void write_results(const Recipe& recipe, const data::Dataset& dataset, const Tra
   summary.steps = at.step;
   summary.device = device.name();
   summary.threads = device.host().stream().pool().threads();
+  summary.precision = recipe.train.precision;
   summary.memory = memory;
   summary.stopped_by = stopped_by;
   summary.machine = describe_machine();

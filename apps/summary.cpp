@@ -19,6 +19,7 @@ nlohmann::json to_json(const Summary& summary) {
                            {"steps", summary.steps},
                            {"device", summary.device},
                            {"threads", summary.threads},
+                           {"precision", summary.precision},
                            {"memory", to_json(summary.memory)},
                            {"stopped_by", summary.stopped_by},
                            {"machine", to_json(summary.machine)}};

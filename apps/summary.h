@@ -30,6 +30,7 @@ struct Summary {
   std::int64_t steps = 0;
   std::string device;
   int threads = 0;
+  std::string precision;
   MemoryUse memory;
   std::string stopped_by;  ///< "finished", "early stopping", "signal"
   Machine machine;

@@ -87,6 +87,13 @@ void check_memory(const nn::GraphModelConfig& config, const Device& device) {
                    "; lower model.hidden or model.layers");
 }
 
+void set_precision(const std::string& precision, Device& device) {
+  check<UserError>(precision == "f32" || device.is_cuda(), "train.precision = \"", precision,
+                   "\" needs a GPU, and this training is on ", device.name(),
+                   "; use \"f32\", or --device cuda");
+  device.set_fast_products(precision == "tf32");
+}
+
 }  // namespace
 
 Trainer::Trainer(const Recipe& recipe, const data::Dataset& dataset, Device& device)
@@ -102,6 +109,7 @@ Trainer::Trainer(const Recipe& recipe, const data::Dataset& dataset, Device& dev
                    " has no molecules in its validation or test split; prepare it with --split");
   check_values(dataset, columns_);
   check_memory(spec_.config, device_);
+  set_precision(recipe.train.precision, device_);
   const auto seed = static_cast<std::uint64_t>(recipe.train.seed);
   nn::Initializer init(device, seed);
   model_ = std::make_unique<nn::GraphModel>(init, spec_.config);

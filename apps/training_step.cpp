@@ -93,6 +93,7 @@ class StepOnGpu final : public TrainingStep {
       : work_(work),
         recorded_(work.parameters, work.gradients, work.optimizer, work.ema,
                   [this](const GraphBatch& batch, nn::ForwardContext& context) {
+                    if (work_.recipe.precision == "bf16") context.compute_in(DType::bf16);
                     return ops::regression_loss(work_.model.forward(batch, context), batch.y,
                                                 loss_of(work_.recipe), 1.0,
                                                 work_.recipe.huber_delta);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <utility>
 
 #include "nn/random_streams.h"
+#include "tensor/dtype.h"
 #include "tensor/rng.h"
 #include "tensor/tensor.h"
 
@@ -36,6 +38,11 @@ class ForwardContext {
     return out;
   }
 
+  /// Lets the layers compute in another dtype than that of the parameters, which are cast where
+  /// they are used: their gradients arrive in their own. The head and the loss stay in it.
+  void compute_in(DType dtype) { compute_ = dtype; }
+  DType compute_dtype(DType parameters) const { return compute_.value_or(parameters); }
+
   bool is_training() const { return training_; }
   /// i32 [1] on the model's device: nodes of the batch that are not padding; undefined when all
   /// count.
@@ -53,6 +60,7 @@ class ForwardContext {
 
  private:
   bool training_ = false;
+  std::optional<DType> compute_;
   Tensor rows_;
   RngKey step_key_;
   Tensor keys_;

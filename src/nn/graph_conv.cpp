@@ -46,7 +46,7 @@ GineConv::GineConv(Initializer& init, std::int64_t in, std::int64_t out,
 Variable GineConv::forward(const Variable& x, const GraphInputs& graph, ForwardContext& context,
                            ops::Epilogue epilogue) const {
   // One row per kind of bond, of which there are few, instead of one per edge.
-  const Variable kinds = bonds_.forward(combinations_);
+  const Variable kinds = bonds_.forward(combinations_, x.dtype());
   const Variable messages = ops::relu_message_sum(x, kinds, graph.batch.adj, graph.bond_kind);
   return apply_epilogue(mlp_.forward(ops::add(x, messages), context), epilogue);
 }

@@ -85,8 +85,9 @@ GraphModel::GraphModel(Initializer& init, const GraphModelConfig& config)
 }
 
 Variable GraphModel::forward(const GraphBatch& batch, ForwardContext& context) const {
-  const GraphInputs graph = prepare_graph(batch);
-  Variable h = encode_atoms(batch);
+  const DType dtype = context.compute_dtype(dtype_);
+  const GraphInputs graph = prepare_graph(batch, dtype);
+  Variable h = encode_atoms(batch, dtype);
   for (std::size_t i = 0; i < convs_.size(); ++i) {
     Variable out;
     if (norms_[i]->is_none() && config_.activation == Activation::relu) {
@@ -98,26 +99,26 @@ Variable GraphModel::forward(const GraphBatch& batch, ForwardContext& context) c
     out = dropout(out, config_.dropout, context, batch.first_node);
     h = config_.residual ? ops::add(h, out) : out;
   }
-  return head_->forward(pool(h, batch), context);
+  return head_->forward(ops::cast(pool(h, batch), dtype_), context);
 }
 
-Variable GraphModel::encode_atoms(const GraphBatch& batch) const {
-  if (atom_embedding_) return atom_embedding_->forward(batch.x);
-  return atom_linear_->forward(Variable(batch.x));
+Variable GraphModel::encode_atoms(const GraphBatch& batch, DType dtype) const {
+  if (atom_embedding_) return atom_embedding_->forward(batch.x, dtype);
+  return atom_linear_->forward(ops::cast(Variable(batch.x), dtype));
 }
 
-GraphInputs GraphModel::prepare_graph(const GraphBatch& batch) const {
+GraphInputs GraphModel::prepare_graph(const GraphBatch& batch, DType dtype) const {
   GraphInputs graph{batch, {}, {}, {}};
   Device& device = batch.graph_ptr.device();
   switch (config_.conv) {
     case ConvKind::gcn: {
-      const ops::GcnWeights weights = ops::gcn_weights(batch.adj, Variable(), dtype_);
+      const ops::GcnWeights weights = ops::gcn_weights(batch.adj, Variable(), dtype);
       graph.edge_weight = weights.edge;
       graph.self_weight = weights.self;
       break;
     }
     case ConvKind::gin:
-      graph.self_weight = ones(batch.nodes(), dtype_, device);
+      graph.self_weight = ones(batch.nodes(), dtype, device);
       break;
     case ConvKind::gine:
       graph.bond_kind = Tensor::empty({batch.edges()}, DType::i32, device);

@@ -35,7 +35,7 @@ class GraphModel : public Module {
   /// Throws UserError for a configuration that cannot be built, naming the recipe key.
   GraphModel(Initializer& init, const GraphModelConfig& config);
 
-  /// -> [M, T]
+  /// -> [M, T] in the parameters' dtype. Atoms are embedded, and layers computed, in the context's.
   Variable forward(const GraphBatch& batch, ForwardContext& context) const;
   const GraphModelConfig& config() const { return config_; }
   /// Whether molecules of a batch influence each other in training (batch norm): such a batch
@@ -43,8 +43,8 @@ class GraphModel : public Module {
   bool couples_molecules() const { return config_.norm == NormKind::batch; }
 
  private:
-  Variable encode_atoms(const GraphBatch& batch) const;
-  GraphInputs prepare_graph(const GraphBatch& batch) const;
+  Variable encode_atoms(const GraphBatch& batch, DType dtype) const;
+  GraphInputs prepare_graph(const GraphBatch& batch, DType dtype) const;
   Variable pool(const Variable& h, const GraphBatch& batch) const;
 
   GraphModelConfig config_;

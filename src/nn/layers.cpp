@@ -23,6 +23,11 @@ Linear::Linear(Initializer& init, std::int64_t in, std::int64_t out, bool bias)
     : weight_(add_parameter("weight", init.glorot(out, in))),
       bias_(bias ? add_parameter("bias", init.zeros({out})) : Variable()) {}
 
+Variable Linear::forward(const Variable& x, ops::Epilogue epilogue) const {
+  const Variable bias = bias_.defined() ? ops::cast(bias_, x.dtype()) : bias_;
+  return ops::linear(x, ops::cast(weight_, x.dtype()), bias, epilogue);
+}
+
 CategoricalEmbedding::CategoricalEmbedding(Initializer& init, std::vector<std::int32_t> dims,
                                            std::int64_t channels)
     : dims_(std::move(dims)) {
@@ -31,15 +36,17 @@ CategoricalEmbedding::CategoricalEmbedding(Initializer& init, std::vector<std::i
   table_ = add_parameter("table", init.glorot(rows, channels));
 }
 
-Variable CategoricalEmbedding::forward(const Tensor& index) const {
-  return ops::embedding_sum(table_, index, dims_);
+Variable CategoricalEmbedding::forward(const Tensor& index, DType dtype) const {
+  return ops::embedding_sum(ops::cast(table_, dtype), index, dims_);
 }
 
 LayerNorm::LayerNorm(Initializer& init, std::int64_t channels)
     : weight_(add_parameter("weight", init.constant({channels}, 1.0))),
       bias_(add_parameter("bias", init.zeros({channels}))) {}
 
-Variable LayerNorm::forward(const Variable& x) const { return ops::layer_norm(x, weight_, bias_); }
+Variable LayerNorm::forward(const Variable& x) const {
+  return ops::layer_norm(x, ops::cast(weight_, x.dtype()), ops::cast(bias_, x.dtype()));
+}
 
 BatchNorm::BatchNorm(Initializer& init, std::int64_t channels)
     : weight_(add_parameter("weight", init.constant({channels}, 1.0))),
@@ -48,8 +55,8 @@ BatchNorm::BatchNorm(Initializer& init, std::int64_t channels)
              add_buffer("running_var", init.statistics({channels}, 1.0))} {}
 
 Variable BatchNorm::forward(const Variable& x, const ForwardContext& context) const {
-  return ops::batch_norm(x, weight_, bias_, state_, context.is_training(),
-                         {.rows = context.rows()});
+  return ops::batch_norm(x, ops::cast(weight_, x.dtype()), ops::cast(bias_, x.dtype()), state_,
+                         context.is_training(), {.rows = context.rows()});
 }
 
 Norm::Norm(Initializer& init, NormKind kind, std::int64_t channels) {

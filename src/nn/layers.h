@@ -12,26 +12,24 @@
 
 namespace moiety::nn {
 
-/// x [N, In] -> x weight^T + bias [N, Out], weight [Out, In] as in PyTorch. Glorot weights, zero
-/// bias.
+/// x [N, In] -> x weight^T + bias [N, Out], weight [Out, In] as in PyTorch, in the dtype of x.
+/// Glorot weights, zero bias.
 class Linear : public Module {
  public:
   Linear(Initializer& init, std::int64_t in, std::int64_t out, bool bias = true);
-  Variable forward(const Variable& x, ops::Epilogue epilogue = ops::Epilogue::none) const {
-    return ops::linear(x, weight_, bias_, epilogue);
-  }
+  Variable forward(const Variable& x, ops::Epilogue epilogue = ops::Epilogue::none) const;
 
  private:
   Variable weight_;
   Variable bias_;
 };
 
-/// Sum of the embeddings of F categorical features: index [N, F] i32 -> [N, C]. One table with the
-/// features' rows stacked.
+/// Sum of the embeddings of F categorical features: index [N, F] i32 -> [N, C] of a dtype. One
+/// table with the features' rows stacked.
 class CategoricalEmbedding : public Module {
  public:
   CategoricalEmbedding(Initializer& init, std::vector<std::int32_t> dims, std::int64_t channels);
-  Variable forward(const Tensor& index) const;
+  Variable forward(const Tensor& index, DType dtype) const;
   const std::vector<std::int32_t>& dims() const { return dims_; }
 
  private:

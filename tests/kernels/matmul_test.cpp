@@ -62,5 +62,21 @@ TEST(Gemm, SignalHandlersNeverRunOnAForeignStack) {
   EXPECT_EQ(handled_elsewhere, 0) << "of " << handled;
 }
 
+// 1 + 2^-12 is no number of tf32; in f32 all of these sums are exact.
+TEST(Gemm, RoundsToTf32WhereItMay) {
+  for (int index = 0; index < cuda_status().count; ++index) {
+    const auto device = make_cuda_device(index, 1);
+    const Shape shape{64, 64};
+    const Tensor a = Tensor::from(std::vector<float>(64 * 64, 1 + 0x1p-12f), shape, *device);
+    const Tensor b = Tensor::from(std::vector<float>(64 * 64, 1.0f), shape, *device);
+    const Tensor c = Tensor::zeros(shape, DType::f32, *device);
+    gemm(device->stream(), false, false, 1.0, a, b, 0.0, c);
+    EXPECT_EQ(c.to_vector<float>().front(), 64 + 0x1p-6f);
+    device->set_fast_products(true);
+    gemm(device->stream(), false, false, 1.0, a, b, 0.0, c);
+    EXPECT_EQ(c.to_vector<float>().front(), 64.0f);
+  }
+}
+
 }  // namespace
 }  // namespace moiety::kernels

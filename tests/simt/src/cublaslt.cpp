@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstring>
 
+#include "simt/tensor_cores.h"
+
 struct cublasLtContext {};
 
 struct cublasLtMatmulDescOpaque_t {
@@ -41,7 +43,13 @@ struct Brain {
   std::uint16_t bits;
 };
 
+/// A factor of a product in tf32: the units round it.
+struct Rounded {
+  float value;
+};
+
 float load(float x) { return x; }
+float load(Rounded x) { return simt::tf32_value(simt::to_tf32(x.value)); }
 double load(double x) { return x; }
 float load(Brain x) { return std::bit_cast<float>(std::uint32_t{x.bits} << 16); }
 float load(Half x) {
@@ -65,14 +73,14 @@ void put(Brain& to, float x) {
 }
 void put(Half& to, float x) { to.bits = std::bit_cast<std::uint16_t>(static_cast<_Float16>(x)); }
 
-/// d [m, n] column by column; op(a) [m, k], op(b) [k, n].
-template <class T, class F>
+/// d [m, n] column by column; op(a) [m, k], op(b) [k, n] of type A.
+template <class A, class T, class F>
 struct Product {
   std::int64_t m, n, k;
   bool transpose_a, transpose_b;
-  const T* a;
+  const A* a;
   std::int64_t lda, stride_a;
-  const T* b;
+  const A* b;
   std::int64_t ldb, stride_b;
   const T* c;
   T* d;
@@ -85,19 +93,19 @@ struct Product {
 constexpr int kTile = 32;  // rows of d that one thread computes at a time
 
 /// A thread computes one column of d.
-template <class T, class F>
-void product_kernel(Product<T, F> p) {
+template <class A, class T, class F>
+void product_kernel(Product<A, T, F> p) {
   const std::int64_t j = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (j >= p.n) return;
-  const T* a = p.a + blockIdx.y * p.stride_a;
-  const T* b = p.b + blockIdx.y * p.stride_b;
+  const A* a = p.a + blockIdx.y * p.stride_a;
+  const A* b = p.b + blockIdx.y * p.stride_b;
   const std::int64_t place = blockIdx.y * p.stride_d + j * p.ldd;
   for (std::int64_t first = 0; first < p.m; first += kTile) {
     const std::int64_t rows = std::min<std::int64_t>(kTile, p.m - first);
     F sum[kTile] = {};
     for (std::int64_t l = 0; l < p.k; ++l) {
       const F factor = load(b[p.transpose_b ? l * p.ldb + j : j * p.ldb + l]);
-      const T* from = a + (p.transpose_a ? first * p.lda + l : l * p.lda + first);
+      const A* from = a + (p.transpose_a ? first * p.lda + l : l * p.lda + first);
       const std::int64_t step = p.transpose_a ? p.lda : 1;
       for (std::int64_t i = 0; i < rows; ++i) sum[i] += factor * load(from[i * step]);
     }
@@ -126,19 +134,19 @@ struct Call {
   cudaStream_t stream;
 };
 
-template <class T, class F>
+template <class A, class T, class F>
 cublasStatus_t run(const Call& x) {
   const auto& op = x.operation;
-  Product<T, F> p;
+  Product<A, T, F> p;
   p.transpose_a = op.transpose_a == CUBLAS_OP_T;
   p.transpose_b = op.transpose_b == CUBLAS_OP_T;
   p.m = x.d_layout.rows;
   p.n = x.d_layout.columns;
   p.k = p.transpose_a ? x.a_layout.rows : x.a_layout.columns;
-  p.a = static_cast<const T*>(x.a);
+  p.a = static_cast<const A*>(x.a);
   p.lda = x.a_layout.leading;
   p.stride_a = x.a_layout.stride;
-  p.b = static_cast<const T*>(x.b);
+  p.b = static_cast<const A*>(x.b);
   p.ldb = x.b_layout.leading;
   p.stride_b = x.b_layout.stride;
   p.c = static_cast<const T*>(x.c);
@@ -153,7 +161,7 @@ cublasStatus_t run(const Call& x) {
   constexpr unsigned kThreads = 64;
   const dim3 grid(static_cast<unsigned>((p.n + kThreads - 1) / kThreads),
                   static_cast<unsigned>(x.d_layout.batch));
-  const auto status = simt::launch(product_kernel<T, F>, grid, dim3(kThreads), 0, x.stream, p);
+  const auto status = simt::launch(product_kernel<A, T, F>, grid, dim3(kThreads), 0, x.stream, p);
   return status == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
@@ -290,13 +298,14 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation, 
   const Call call{*operation, alpha, a, *a_layout, b, *b_layout, beta, c, d, *d_layout, stream};
   switch (d_layout->type) {
     case CUDA_R_32F:
-      return run<float, float>(call);
+      return operation->compute == CUBLAS_COMPUTE_32F_FAST_TF32 ? run<Rounded, float, float>(call)
+                                                                : run<float, float, float>(call);
     case CUDA_R_64F:
-      return run<double, double>(call);
+      return run<double, double, double>(call);
     case CUDA_R_16F:
-      return run<Half, float>(call);
+      return run<Half, Half, float>(call);
     case CUDA_R_16BF:
-      return run<Brain, float>(call);
+      return run<Brain, Brain, float>(call);
   }
   return CUBLAS_STATUS_NOT_SUPPORTED;
 }
