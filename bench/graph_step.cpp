@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times whole training steps (forward, backward, Adam) of a graph network on synthetic molecules
-// and prints one JSON line: graph_step [gcn|gin] [HIDDEN] [BATCH] [THREADS] [SECONDS]
+// and prints one JSON line: graph_step [gcn|gin|qm9] [HIDDEN] [BATCH] [THREADS] [SECONDS]
 //
-// The network: four layers 32 -> H -> H -> H -> H with ReLU, mean pooling, MLP H -> H -> 1, MSE.
+// gcn, gin: four layers 32 -> H -> H -> H -> H with ReLU, mean pooling, MLP H -> H -> 1, MSE. qm9:
+// the model of recipes/qm9_gap.toml, five layers of GINE with batch norm and residuals.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -14,7 +15,7 @@
 #include "autograd/ops/message_passing.h"
 #include "autograd/ops/segment.h"
 #include "kernels/elementwise.h"
-#include "nn/graph_conv.h"
+#include "nn/graph_model.h"
 #include "nn/optimizer.h"
 #include "nn/parallel_step.h"
 #include "support/synthetic_molecules.h"
@@ -24,6 +25,7 @@ namespace {
 
 constexpr int kLayers = 4;
 constexpr std::int64_t kNodesPerPart = 320;
+constexpr std::int64_t kWhole = std::int64_t{1} << 40;
 
 class Network : public nn::Module {
  public:
@@ -66,22 +68,33 @@ class Network : public nn::Module {
   const nn::Mlp* head_;
 };
 
+nn::GraphModelConfig qm9_config(std::int64_t hidden) {
+  nn::GraphModelConfig config;
+  config.conv = nn::ConvKind::gine;
+  config.hidden = hidden;
+  config.norm = nn::NormKind::batch;
+  config.bond_dims = {kSyntheticBondKinds};
+  config.input_features = kSyntheticFeatures;
+  return config;
+}
+
 struct Options {
-  bool gcn = true;
+  std::string model = "gcn";
   std::int64_t hidden = 64;
   std::int64_t batch = 32;
   int threads = 2;
   double seconds = 2;
 };
 
-void run(const Options& options) {
-  const auto device = make_cpu_device(options.threads);
-  nn::Initializer init(*device, 0);
-  const Network network(init, options.gcn, options.hidden);
+/// forward(batch, context) -> [M, 1].
+template <class Forward>
+void run(const Options& options, const nn::Module& network, bool couples_molecules, Device& device,
+         const Forward& forward) {
   nn::FlatParameters parameters(network);
   const nn::FlatBuffer gradients = parameters.make_buffer();
   nn::Optimizer optimizer(parameters, {.kind = nn::OptimizerKind::adam});
-  nn::ParallelStep parallel(parameters, /*independent_parts=*/true);
+  nn::ParallelStep parallel(parameters, !couples_molecules);
+  const std::int64_t nodes_per_part = couples_molecules ? kWhole : kNodesPerPart;
 
   const auto molecules =
       make_synthetic_molecules(std::max<std::int64_t>(1024, 4 * options.batch), 1);
@@ -89,7 +102,7 @@ void run(const Options& options) {
   std::vector<std::vector<GraphBatch>> batches;
   for (std::size_t b = 0; b < std::min<std::size_t>(8, molecules.size() / size); ++b) {
     batches.push_back(
-        make_synthetic_parts(molecules, b * size, (b + 1) * size, kNodesPerPart, *device));
+        make_synthetic_parts(molecules, b * size, (b + 1) * size, nodes_per_part, device));
   }
 
   using Clock = std::chrono::steady_clock;
@@ -106,7 +119,7 @@ void run(const Options& options) {
         [&](std::int64_t i) {
           const GraphBatch& part = parts[static_cast<std::size_t>(i)];
           auto context = nn::ForwardContext::training(0, step);
-          return ops::regression_loss(network.forward(part, context), part.y, ops::Loss::mse,
+          return ops::regression_loss(forward(part, context), part.y, ops::Loss::mse,
                                       1.0 / static_cast<double>(options.batch));
         },
         gradients);
@@ -127,9 +140,23 @@ void run(const Options& options) {
       "{\"model\": \"%s\", \"hidden\": %lld, \"batch\": %lld, \"threads\": %d, \"impl\": "
       "\"moiety\", \"p10_ms\": %.4f, \"median_ms\": %.4f, \"steps\": %zu, \"loss_first\": %.5f, "
       "\"loss_last\": %.5f}\n",
-      options.gcn ? "gcn" : "gin", static_cast<long long>(options.hidden),
+      options.model.c_str(), static_cast<long long>(options.hidden),
       static_cast<long long>(options.batch), options.threads, at(0.1), at(0.5), milliseconds.size(),
       first, last);
+}
+
+void run(const Options& options) {
+  const auto device = make_cpu_device(options.threads);
+  nn::Initializer init(*device, 0);
+  if (options.model == "qm9") {
+    const nn::GraphModel model(init, qm9_config(options.hidden));
+    run(options, model, model.couples_molecules(), *device,
+        [&](const GraphBatch& batch, auto& context) { return model.forward(batch, context); });
+  } else {
+    const Network network(init, options.model == "gcn", options.hidden);
+    run(options, network, false, *device,
+        [&](const GraphBatch& batch, auto& context) { return network.forward(batch, context); });
+  }
 }
 
 }  // namespace
@@ -137,7 +164,7 @@ void run(const Options& options) {
 
 int main(int argc, char** argv) try {
   moiety::bench::Options options;
-  if (argc > 1) options.gcn = std::string(argv[1]) == "gcn";
+  if (argc > 1) options.model = argv[1];
   if (argc > 2) options.hidden = std::atoll(argv[2]);
   if (argc > 3) options.batch = std::atoll(argv[3]);
   if (argc > 4) options.threads = std::atoi(argv[4]);

@@ -116,14 +116,17 @@ GraphBatch make_synthetic_batch(const std::vector<SyntheticMolecule>& molecules,
   std::sort(edges.begin(), edges.end());
   std::vector<std::int32_t> src;
   std::vector<std::int32_t> dst;
+  std::vector<std::int32_t> kind;
   for (const auto& [to, from] : edges) {
     src.push_back(from);
     dst.push_back(to);
+    kind.push_back((from + to) % kSyntheticBondKinds);
   }
   const std::int64_t n = graph_ptr.back();
   GraphBatch batch;
   batch.x = Tensor::from(x, {n, kSyntheticFeatures}, device);
   batch.adj = make_adjacency(src, dst, n, device);
+  batch.edge_attr = to_tensor(kind, device).reshape({-1, 1});
   batch.graph_ptr = to_tensor(graph_ptr, device);
   batch.y = Tensor::from(y, {static_cast<std::int64_t>(y.size()), 1}, device);
   return batch;

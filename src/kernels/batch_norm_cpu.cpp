@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "kernels/cpu_norm.h"
 #include "kernels/cpu_reduce.h"
-#include "kernels/norm.h"
+#include "kernels/optional_view.h"
 #include "kernels/row_count.h"
 
 namespace moiety::kernels::cpu {
 namespace {
-
-void check_rows(const TensorView& x, const TensorView& other) {
-  MOIETY_CHECK(x.ndim() == 2 && x.shape == other.shape && x.contiguous() && other.contiguous(),
-               "batch_norm: ", x.shape, " and ", other.shape);
-}
-
-void check_columns(const TensorView& x, std::initializer_list<const TensorView*> vectors) {
-  for (const TensorView* v : vectors) {
-    MOIETY_CHECK(v->shape == Shape({x.shape[1]}) && v->contiguous(), "batch_norm: ", v->shape,
-                 " for ", x.shape);
-  }
-}
 
 /// Sums of term(row, column, block) down the columns, in parallel chunks of rows.
 template <class T, class Term, class Store>
@@ -58,12 +47,78 @@ void for_each_row(const Stream& stream, const TensorView& x, const F& f) {
   });
 }
 
+/// What the gradients of a batch norm read. With kRelu the gradient is that behind a ReLU, whose
+/// input is computed again as in the forward pass: (x - mean) * scale + bias.
+template <class T, bool kRelu>
+struct Flow {
+  const T* grad;
+  const T* x;
+  const T* mean;
+  const T* scale;
+  const T* bias;
+  std::int64_t width;
+
+  /// Adds the sums of grad (sums[0 .. C]) and of grad * (x - mean) (the C after it) over rows.
+  [[gnu::flatten]] void add_sums(std::int64_t begin, std::int64_t end, double* sums) const {
+    constexpr std::int64_t kRun = 16;  // rows whose sums are short enough for T
+    for (std::int64_t first = begin; first < end; first += kRun) {
+      const std::int64_t last = std::min(end, first + kRun);
+      for_column_blocks<T>(0, width, [&](std::int64_t c, const auto& block) {
+        auto total = block;
+        auto moment = block;
+        total.clear();
+        moment.clear();
+        auto m = block;
+        m.load(mean + c);
+        for (std::int64_t row = first; row < last; ++row) {
+          auto d = block;
+          auto g = block;
+          d.load(x + row * width + c);
+          d.subtract(m);
+          g.load(grad + row * width + c);
+          if constexpr (kRelu) {
+            auto gate = block;
+            auto s = block;
+            gate.load(bias + c);
+            s.load(scale + c);
+            gate.add_product(d, s);
+            g.keep_positive(gate);
+          }
+          total.add(g);
+          moment.add_product(g, d);
+        }
+        total.add_to(sums + c);
+        moment.add_to(sums + width + c);
+      });
+    }
+  }
+
+  /// dx = scale * (grad - shift - (x - mean) * slope) for the row that begins at element `at`.
+  void write_row(std::int64_t at, const T* shift, const T* slope, T* dx) const {
+#pragma GCC ivdep
+    for (std::int64_t c = 0; c < width; ++c) {
+      const T d = x[at + c] - mean[c];
+      T g = grad[at + c];
+      if constexpr (kRelu) g = d * scale[c] + bias[c] <= T(0) ? T(0) : g;
+      dx[at + c] = scale[c] * (g - shift[c] - d * slope[c]);
+    }
+  }
+};
+
+/// scale = weight / sqrt(var + eps), [C].
+template <class T>
+void find_scale(const ColumnNorm& norm, T* scale) {
+  for (std::int64_t c = 0; c < norm.weight.numel(); ++c) {
+    scale[c] = norm.weight.as<T>()[c] * inverse_sd(norm.var.as<T>()[c], norm.eps);
+  }
+}
+
 }  // namespace
 
 void column_statistics(const Stream& stream, const TensorView& all, const TensorView& mean,
                        const TensorView& var, const TensorView& row_count) {
-  check_rows(all, all);
-  check_columns(all, {&mean, &var});
+  check_norm_rows(all, {});
+  check_norm_vectors(all.shape[1], {&mean, &var});
   const TensorView x = first_rows(all, row_count);
   const std::int64_t width = x.shape[1];
   const double rows = static_cast<double>(x.shape[0]);
@@ -113,81 +168,70 @@ void update_running_statistics(const Stream&, double momentum, std::int64_t coun
 }
 
 void batch_norm(const Stream& stream, const ColumnNorm& norm, const TensorView& x,
-                const TensorView& bias, const TensorView& out) {
-  check_rows(x, out);
-  check_columns(x, {&norm.mean, &norm.var, &norm.weight, &bias});
+                const TensorView& bias, const TensorView& out, const NormTail& tail) {
+  check_norm_rows(x, {&out, &tail.residual});
   const std::int64_t width = x.shape[1];
+  check_norm_vectors(width, {&norm.mean, &norm.var, &norm.weight, &bias});
   visit_float(x.dtype, [&]<class T> {
     const Storage storage(stream.device(), static_cast<std::size_t>(width) * sizeof(T));
     T* scale = reinterpret_cast<T*>(storage.data());
-    for (std::int64_t c = 0; c < width; ++c) {
-      scale[c] = norm.weight.as<T>()[c] * inverse_sd(norm.var.as<T>()[c], norm.eps);
-    }
+    find_scale(norm, scale);
     const T* m = norm.mean.as<T>();
     const T* b = bias.as<T>();
     const T* from = x.as<T>();
+    const T* residual = data_or_null<T>(tail.residual);
     T* to = out.as<T>();
-    for_each_row(stream, x, [=](std::int64_t row) {
+    visit_tail(tail, [&]<bool kRelu, bool kResidual> {
+      for_each_row(stream, x, [=](std::int64_t row) {
 #pragma GCC ivdep
-      for (std::int64_t c = 0; c < width; ++c) {
-        to[row + c] = (from[row + c] - m[c]) * scale[c] + b[c];
-      }
+        for (std::int64_t c = 0; c < width; ++c) {
+          to[row + c] = apply_tail<kRelu, kResidual>((from[row + c] - m[c]) * scale[c] + b[c],
+                                                     residual, row + c);
+        }
+      });
     });
   });
 }
 
 void batch_norm_grad(const Stream& stream, const ColumnNorm& norm, bool statistics_of_x,
                      const TensorView& grad, const TensorView& all, const NormGrads& out,
-                     const TensorView& row_count) {
-  check_rows(all, grad);
-  check_rows(all, out.x);
-  check_columns(all, {&norm.mean, &norm.var, &norm.weight, &out.weight, &out.bias});
+                     const TensorView& row_count, const TensorView& relu_bias) {
+  check_norm_rows(all, {&grad, &out.x});
+  const std::int64_t width = all.shape[1];
+  check_norm_vectors(width,
+                     {&norm.mean, &norm.var, &norm.weight, &out.weight, &out.bias, &relu_bias});
   const TensorView x = first_rows(all, row_count);
-  const std::int64_t width = x.shape[1];
-  visit_float(x.dtype, [&]<class T> {
-    const T* from = x.as<T>();
-    const T* g = grad.as<T>();
-    const T* m = norm.mean.as<T>();
-    T* dx = out.x.as<T>();
-    T* dweight = out.weight.as<T>();
-    T* dbias = out.bias.as<T>();
-    const auto gradient = [=](std::int64_t r, std::int64_t c, auto block) {
-      block.load(g + r * width + c);
-      return block;
-    };
-    const auto moment = [=](std::int64_t r, std::int64_t c, auto block) {
-      const auto d = centred(from, m, width, r, c, block);
-      const auto gr = gradient(r, c, block);
-      block.clear();
-      block.add_product(gr, d);
-      return block;
-    };
-    sum_down<T>(stream, x, gradient,
-                [=](std::int64_t c, double total) { dbias[c] = static_cast<T>(total); });
-    sum_down<T>(stream, x, moment, [&](std::int64_t c, double total) {
-      const double r = inverse_sd(static_cast<double>(norm.var.as<T>()[c]), norm.eps);
-      dweight[c] = static_cast<T>(total * r);
-    });
-    // dx = scale * (g - shift - (x - mean) * slope), the latter two through the statistics.
+  const auto run = [&]<class T, bool kRelu> {
     const Storage storage(stream.device(), static_cast<std::size_t>(3 * width) * sizeof(T));
     T* scale = reinterpret_cast<T*>(storage.data());
     T* shift = scale + width;
     T* slope = shift + width;
+    find_scale(norm, scale);
+    T* dx = out.x.as<T>();
+    T* dweight = out.weight.as<T>();
+    T* dbias = out.bias.as<T>();
+    const Flow<T, kRelu> flow{
+        grad.as<T>(), x.as<T>(), norm.mean.as<T>(), scale, data_or_null<T>(relu_bias), width};
     const T per_row = statistics_of_x ? T(1) / static_cast<T>(x.shape[0]) : T(0);
-    for (std::int64_t c = 0; c < width; ++c) {
-      const T r = inverse_sd(norm.var.as<T>()[c], norm.eps);
-      scale[c] = norm.weight.as<T>()[c] * r;
-      shift[c] = dbias[c] * per_row;
-      slope[c] = dweight[c] * r * per_row;
-    }
-    for_each_row(stream, x, [=](std::int64_t row) {
-#pragma GCC ivdep
-      for (std::int64_t c = 0; c < width; ++c) {
-        const T d = from[row + c] - m[c];
-        dx[row + c] = scale[c] * (g[row + c] - shift[c] - d * slope[c]);
+    const auto sum = [&](std::int64_t begin, std::int64_t end, double* sums) {
+      flow.add_sums(begin, end, sums);
+    };
+    reduce_rows(stream, x.shape[0], width, 2 * width, sum, [&](std::int64_t k, double total) {
+      const std::int64_t c = k % width;
+      if (k < width) {
+        dbias[c] = static_cast<T>(total);
+        shift[c] = dbias[c] * per_row;
+      } else {
+        const T var = norm.var.as<T>()[c];
+        dweight[c] = static_cast<T>(total * inverse_sd(static_cast<double>(var), norm.eps));
+        slope[c] = dweight[c] * inverse_sd(var, norm.eps) * per_row;
       }
     });
+    for_each_row(stream, x, [=](std::int64_t at) { flow.write_row(at, shift, slope, dx); });
     std::fill(dx + x.numel(), dx + all.numel(), T(0));
+  };
+  visit_float(x.dtype, [&]<class T> {
+    relu_bias.defined() ? run.template operator()<T, true>() : run.template operator()<T, false>();
   });
 }
 

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <initializer_list>
 
-#include "kernels/cuda/element.cuh"
+#include "kernels/cuda/norm_tail.cuh"
 #include "kernels/cuda/reduce_middle.cuh"
-#include "kernels/norm.h"
+#include "kernels/optional_view.h"
 
 namespace moiety::kernels::cuda {
 namespace {
@@ -42,7 +42,7 @@ constexpr int kAtOnce = 4;
 template <class T, int kCount>
 __global__ void __launch_bounds__(kTileThreads, 1)
     batch_norm_kernel(const Norm<T> norm, const Tiles tiles, const T* __restrict__ x,
-                      const T* __restrict__ bias, T* __restrict__ out) {
+                      const T* __restrict__ bias, const Tail<T> tail, T* __restrict__ out) {
   if (!tiles.inside()) return;
   const std::int64_t columns = tiles.columns * kCount;
   const std::int64_t c = tiles.b() * kCount;
@@ -60,10 +60,14 @@ __global__ void __launch_bounds__(kTileThreads, 1)
   const std::int64_t end = tiles.end_row();
   for (std::int64_t n = tiles.first_row(); n < end; n += kAtOnce * step) {
     Pack<T, kCount> value[kAtOnce];
+    Pack<T, kCount> added[kAtOnce];
 #pragma unroll
     for (int k = 0; k < kAtOnce; ++k) {
       if (n + k * step >= end) continue;
-      value[k].load(x + (n + k * step) * columns + c);
+      const std::int64_t at = (n + k * step) * columns + c;
+      value[k].load(x + at);
+      added[k].fill(0);
+      if (tail.residual != nullptr) added[k].load(tail.residual + at);
     }
 #pragma unroll
     for (int k = 0; k < kAtOnce; ++k) {
@@ -72,6 +76,7 @@ __global__ void __launch_bounds__(kTileThreads, 1)
       for (int i = 0; i < kCount; ++i) {
         value[k].v[i] = (value[k].v[i] - mean.v[i]) * scale.v[i] + shift.v[i];
       }
+      tail.apply(value[k], added[k]);
       value[k].store(out + (n + k * step) * columns + c);
     }
   }
@@ -85,8 +90,11 @@ struct GradientSums : SumReducer<Compute<T>, 2 * kCount> {
   using Base = SumReducer<F, 2 * kCount>;
   struct Running : Base::Running {
     Pack<F, kCount> mean;
+    F scale[kCount];
+    Gate<T, kCount> gate;
   };
   Norm<T> norm;
+  const T* relu_bias;
   const T* grad;
   const T* x;
   std::int64_t columns;
@@ -96,7 +104,16 @@ struct GradientSums : SumReducer<Compute<T>, 2 * kCount> {
 
   __device__ Running begin(std::int64_t b) const {
     Running running{};
+    Pack<T, kCount> weight;
+    Pack<F, kCount> var;
     running.mean.load(norm.mean + b * kCount);
+    running.gate.load(relu_bias == nullptr ? nullptr : relu_bias + b * kCount);
+    weight.load(norm.weight + b * kCount);
+    var.load(norm.var + b * kCount);
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      running.scale[i] = weight.v[i] * inverse_sd(var.v[i], norm.eps);
+    }
     return running;
   }
   __device__ void take(Running& running, std::int64_t u, std::int64_t) const {
@@ -106,24 +123,30 @@ struct GradientSums : SumReducer<Compute<T>, 2 * kCount> {
     value.load(x + u * kCount);
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
-      running.run[i] += g.v[i];
-      running.run[kCount + i] += g.v[i] * (value.v[i] - running.mean.v[i]);
+      const F centred = value.v[i] - running.mean.v[i];
+      const F flow = running.gate.pass(i, centred * running.scale[i], g.v[i]);
+      running.run[i] += flow;
+      running.run[kCount + i] += flow * centred;
     }
   }
   __device__ void finish(const typename Base::Value& total, std::int64_t o) const {
     const std::int64_t c = o * kCount;
     Pack<F, kCount> var;
+    Pack<F, kCount> total_flow;
+    Pack<F, kCount> slope;
     Pack<T, kCount> b;
     Pack<T, kCount> w;
     var.load(norm.var + c);
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
-      b.v[i] = static_cast<F>(total.v[i]);
-      w.v[i] =
-          static_cast<F>(total.v[kCount + i] * inverse_sd(static_cast<double>(var.v[i]), norm.eps));
-      sums[c + i] = b.v[i];
-      sums[columns + c + i] = w.v[i];
+      const double r = inverse_sd(static_cast<double>(var.v[i]), norm.eps);
+      total_flow.v[i] = static_cast<F>(total.v[i]);
+      slope.v[i] = static_cast<F>(total.v[kCount + i] * r);
+      b.v[i] = total_flow.v[i];
+      w.v[i] = slope.v[i];
     }
+    total_flow.store(sums + c);
+    slope.store(sums + columns + c);
     b.store(dbias + c);
     w.store(dweight + c);
   }
@@ -133,10 +156,10 @@ struct GradientSums : SumReducer<Compute<T>, 2 * kCount> {
 /// these are of x; 0 for rows that do not count.
 template <class T, int kCount>
 __global__ void __launch_bounds__(kTileThreads, 1)
-    batch_norm_grad_kernel(const Norm<T> norm, const Tiles tiles, const RowCount count,
-                           bool statistics_of_x, const Compute<T>* __restrict__ sums,
-                           const T* __restrict__ grad, const T* __restrict__ x,
-                           T* __restrict__ dx) {
+    batch_norm_grad_kernel(const Norm<T> norm, const T* __restrict__ relu_bias, const Tiles tiles,
+                           const RowCount count, bool statistics_of_x,
+                           const Compute<T>* __restrict__ sums, const T* __restrict__ grad,
+                           const T* __restrict__ x, T* __restrict__ dx) {
   using F = Compute<T>;
   if (!tiles.inside()) return;
   const std::int64_t columns = tiles.columns * kCount;
@@ -147,6 +170,8 @@ __global__ void __launch_bounds__(kTileThreads, 1)
   Pack<T, kCount> scale;
   Pack<F, kCount> slope;
   F shift[kCount];
+  Gate<T, kCount> gate;
+  gate.load(relu_bias == nullptr ? nullptr : relu_bias + c);
   mean.load(norm.mean + c);
   scale.load(norm.weight + c);
   slope.load(norm.var + c);
@@ -175,7 +200,8 @@ __global__ void __launch_bounds__(kTileThreads, 1)
 #pragma unroll
         for (int i = 0; i < kCount; ++i) {
           const F centred = value[k].v[i] - mean.v[i];
-          g[k].v[i] = scale.v[i] * (g[k].v[i] - shift[i] - centred * slope.v[i]);
+          const F flow = gate.pass(i, centred * scale.v[i], g[k].v[i]);
+          g[k].v[i] = scale.v[i] * (flow - shift[i] - centred * slope.v[i]);
         }
       } else {
         g[k].fill(0);
@@ -194,30 +220,34 @@ Norm<T> norm_of(const ColumnNorm& norm) {
 }  // namespace
 
 void batch_norm(const Stream& stream, const ColumnNorm& norm, const TensorView& x,
-                const TensorView& bias, const TensorView& out) {
+                const TensorView& bias, const TensorView& out, const NormTail& tail_view) {
   check_rows(x, out);
+  if (tail_view.residual.defined()) check_rows(x, tail_view.residual);
   check_columns(x, {&norm.mean, &norm.var, &norm.weight, &bias});
   const std::int64_t columns = x.shape[1];
   visit_floating(x.dtype, [&]<class T>() {
     const Norm<T> by = norm_of<T>(norm);
     const T* from = x.as<T>();
     const T* b = bias.as<T>();
+    const Tail<T> tail = tail_of<T>(tail_view);
     T* to = out.as<T>();
     visit_width<T>(
         columns,
         [&]<int kCount>() {
           const Tiles tiles = chunked_tiles(1, x.shape[0], columns / kCount, kCount * sizeof(T));
-          launch(batch_norm_kernel<T, kCount>, tiles.threads(), stream, by, tiles, from, b, to);
+          launch(batch_norm_kernel<T, kCount>, tiles.threads(), stream, by, tiles, from, b, tail,
+                 to);
         },
-        by.mean, by.var, by.weight, from, b, to);
+        by.mean, by.var, by.weight, from, b, tail.residual, to);
   });
 }
 
 void batch_norm_grad(const Stream& stream, const ColumnNorm& norm, bool statistics_of_x,
                      const TensorView& grad, const TensorView& x, const NormGrads& out,
-                     const TensorView& row_view) {
+                     const TensorView& row_view, const TensorView& relu_bias) {
   check_rows(x, grad);
   check_rows(x, out.x);
+  if (relu_bias.defined()) check_columns(x, {&relu_bias});
   check_columns(x, {&norm.mean, &norm.var, &norm.weight, &out.weight, &out.bias});
   const std::int64_t rows = x.shape[0];
   const std::int64_t columns = x.shape[1];
@@ -226,6 +256,7 @@ void batch_norm_grad(const Stream& stream, const ColumnNorm& norm, bool statisti
     const Norm<T> by = norm_of<T>(norm);
     const T* g = grad.as<T>();
     const T* from = x.as<T>();
+    const T* bias = cpu::data_or_null<T>(relu_bias);
     T* dx = out.x.as<T>();
     T* dweight = out.weight.as<T>();
     T* dbias = out.bias.as<T>();
@@ -236,13 +267,14 @@ void batch_norm_grad(const Stream& stream, const ColumnNorm& norm, bool statisti
         columns,
         [&]<int kCount>() {
           const std::int64_t bytes = kCount * sizeof(T);
-          const GradientSums<T, kCount> reducer{{}, by, g, from, columns, dweight, dbias, sums};
+          const GradientSums<T, kCount> reducer{{},      by,      bias,  g,   from,
+                                                columns, dweight, dbias, sums};
           reduce_first_rows(stream, reducer, rows, columns / kCount, bytes, count);
           const Tiles tiles = chunked_tiles(1, rows, columns / kCount, bytes);
-          launch(batch_norm_grad_kernel<T, kCount>, tiles.threads(), stream, by, tiles, count,
+          launch(batch_norm_grad_kernel<T, kCount>, tiles.threads(), stream, by, bias, tiles, count,
                  statistics_of_x, sums, g, from, dx);
         },
-        by.mean, by.var, by.weight, g, from, dx, dweight, dbias);
+        by.mean, by.var, by.weight, bias, g, from, dx, dweight, dbias);
   });
 }
 

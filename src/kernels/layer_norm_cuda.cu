@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "kernels/cuda/norm_tail.cuh"
 #include "kernels/cuda/reduce_middle.cuh"
 #include "kernels/cuda/row_packs.cuh"
-#include "kernels/norm.h"
+#include "kernels/optional_view.h"
 
 namespace moiety::kernels::cuda {
 namespace {
@@ -21,8 +22,9 @@ void check_vector(const TensorView& v, std::int64_t n) {
 template <class T, int kCount, int kPacks>
 __global__ void __launch_bounds__(kRowBlock, 1)
     layer_norm_kernel(double eps, std::int64_t rows, std::int64_t columns, const T* __restrict__ x,
-                      const T* __restrict__ weight, const T* __restrict__ bias, T* __restrict__ out,
-                      Compute<T>* __restrict__ mean, Compute<T>* __restrict__ rstd) {
+                      const T* __restrict__ weight, const T* __restrict__ bias, const Tail<T> tail,
+                      T* __restrict__ out, Compute<T>* __restrict__ mean,
+                      Compute<T>* __restrict__ rstd) {
   using F = Compute<T>;
   using Sum = typename RowTeam<T, kCount, kPacks>::Sum;
   const RowTeam<T, kCount, kPacks> team(rows, columns);
@@ -59,6 +61,10 @@ __global__ void __launch_bounds__(kRowBlock, 1)
     b.load(bias + team.column(p));
 #pragma unroll
     for (int i = 0; i < kCount; ++i) pack.v[i] = (pack.v[i] - m) * scale * w.v[i] + b.v[i];
+    Pack<T, kCount> added;
+    added.fill(0);
+    if (tail.residual != nullptr) added.load(tail.residual + team.place(p));
+    tail.apply(pack, added);
     pack.store(out + team.place(p));
   }
   if (team.row() < rows && threadIdx.x == 0) {
@@ -72,8 +78,8 @@ template <class T, int kCount, int kPacks>
 __global__ void __launch_bounds__(kRowBlock, 1)
     layer_norm_grad_kernel(std::int64_t rows, std::int64_t columns, const T* __restrict__ grad,
                            const T* __restrict__ x, const T* __restrict__ weight,
-                           const Compute<T>* __restrict__ mean, const Compute<T>* __restrict__ rstd,
-                           T* __restrict__ dx) {
+                           const T* __restrict__ relu_bias, const Compute<T>* __restrict__ mean,
+                           const Compute<T>* __restrict__ rstd, T* __restrict__ dx) {
   using F = Compute<T>;
   using Sum = typename RowTeam<T, kCount, kPacks>::Sum;
   const RowTeam<T, kCount, kPacks> team(rows, columns);
@@ -82,6 +88,11 @@ __global__ void __launch_bounds__(kRowBlock, 1)
   const RowPacks<T, kCount, kPacks> weights(team, weight, 0, 0);
   const F m = team.row() < rows ? mean[team.row()] : F{0};
   const F r = team.row() < rows ? rstd[team.row()] : F{0};
+  const auto gate_of = [&](int p) {
+    Gate<T, kCount> gate;
+    gate.load(relu_bias != nullptr && team.has(p) ? relu_bias + team.column(p) : nullptr);
+    return gate;
+  };
   Sum total = 0;
   Sum moment = 0;
 #pragma unroll
@@ -89,13 +100,15 @@ __global__ void __launch_bounds__(kRowBlock, 1)
     const auto value = in.get(team, p);
     const auto g = flow.get(team, p);
     const auto w = weights.get(team, p);
+    const auto gate = gate_of(p);
     F part = 0;
     F part_moment = 0;
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
-      const F weighted = g.v[i] * w.v[i];
+      const F centred = value.v[i] - m;
+      const F weighted = gate.pass(i, centred * r * w.v[i], g.v[i]) * w.v[i];
       part += weighted;
-      part_moment += weighted * (value.v[i] - m);
+      part_moment += weighted * centred;
     }
     total += part;
     moment += part_moment;
@@ -108,9 +121,12 @@ __global__ void __launch_bounds__(kRowBlock, 1)
     const auto value = in.get(team, p);
     auto g = flow.get(team, p);
     const auto w = weights.get(team, p);
+    const auto gate = gate_of(p);
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
-      g.v[i] = r * (g.v[i] * w.v[i] - shift - (value.v[i] - m) * slope);
+      const F centred = value.v[i] - m;
+      const F passed = gate.pass(i, centred * r * w.v[i], g.v[i]);
+      g.v[i] = r * (passed * w.v[i] - shift - centred * slope);
     }
     if (team.has(p)) g.store(dx + team.place(p));
   }
@@ -120,14 +136,26 @@ __global__ void __launch_bounds__(kRowBlock, 1)
 template <class T, int kCount>
 struct ColumnGradients : SumReducer<Compute<T>, 2 * kCount> {
   using Base = SumReducer<Compute<T>, 2 * kCount>;
+  struct Running : Base::Running {
+    Pack<T, kCount> weight;
+    Gate<T, kCount> gate;
+  };
   const T* grad;
   const T* x;
+  const T* weight;
+  const T* relu_bias;
   const Compute<T>* mean;
   const Compute<T>* rstd;
   T* dweight;
   T* dbias;
 
-  __device__ void take(typename Base::Running& running, std::int64_t u, std::int64_t n) const {
+  __device__ Running begin(std::int64_t b) const {
+    Running running{};
+    running.weight.load(weight + b * kCount);
+    running.gate.load(relu_bias == nullptr ? nullptr : relu_bias + b * kCount);
+    return running;
+  }
+  __device__ void take(Running& running, std::int64_t u, std::int64_t n) const {
     Pack<T, kCount> g;
     Pack<T, kCount> value;
     g.load(grad + u * kCount);
@@ -136,8 +164,10 @@ struct ColumnGradients : SumReducer<Compute<T>, 2 * kCount> {
     const auto r = rstd[n];
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
-      running.run[i] += g.v[i] * ((value.v[i] - m) * r);
-      running.run[kCount + i] += g.v[i];
+      const auto normal = (value.v[i] - m) * r;
+      const auto flow = running.gate.pass(i, normal * running.weight.v[i], g.v[i]);
+      running.run[i] += flow * normal;
+      running.run[kCount + i] += flow;
     }
   }
   __device__ void finish(const typename Base::Value& sums, std::int64_t o) const {
@@ -157,8 +187,9 @@ struct ColumnGradients : SumReducer<Compute<T>, 2 * kCount> {
 
 void layer_norm(const Stream& stream, double eps, const TensorView& x, const TensorView& weight,
                 const TensorView& bias, const TensorView& out, const TensorView& mean,
-                const TensorView& rstd) {
+                const TensorView& rstd, const NormTail& tail_view) {
   check_rows(x, out);
+  if (tail_view.residual.defined()) check_rows(x, tail_view.residual);
   const std::int64_t rows = x.shape[0];
   const std::int64_t columns = x.shape[1];
   for (const TensorView* v : {&weight, &bias}) check_vector(*v, columns);
@@ -167,32 +198,35 @@ void layer_norm(const Stream& stream, double eps, const TensorView& x, const Ten
     const T* from = x.as<T>();
     const T* w = weight.as<T>();
     const T* b = bias.as<T>();
+    const Tail<T> tail = tail_of<T>(tail_view);
     T* to = out.as<T>();
     visit_width<T>(
         columns,
         [&]<int kCount>() {
           visit_row_packs<kCount>(rows, columns, [&]<int kPacks>(const Threads& threads) {
             launch(layer_norm_kernel<T, kCount, kPacks>, threads, stream, eps, rows, columns, from,
-                   w, b, to, mean.as<Compute<T>>(), rstd.as<Compute<T>>());
+                   w, b, tail, to, mean.as<Compute<T>>(), rstd.as<Compute<T>>());
           });
         },
-        from, w, b, to);
+        from, w, b, tail.residual, to);
   });
 }
 
 void layer_norm_grad(const Stream& stream, const TensorView& grad, const TensorView& x,
                      const TensorView& weight, const TensorView& mean, const TensorView& rstd,
-                     const NormGrads& out) {
+                     const NormGrads& out, const TensorView& relu_bias) {
   check_rows(x, grad);
   check_rows(x, out.x);
   const std::int64_t rows = x.shape[0];
   const std::int64_t columns = x.shape[1];
   for (const TensorView* v : {&weight, &out.weight, &out.bias}) check_vector(*v, columns);
+  if (relu_bias.defined()) check_vector(relu_bias, columns);
   for (const TensorView* v : {&mean, &rstd}) check_vector(*v, rows);
   visit_floating(x.dtype, [&]<class T>() {
     const T* g = grad.as<T>();
     const T* from = x.as<T>();
     const T* w = weight.as<T>();
+    const T* bias = cpu::data_or_null<T>(relu_bias);
     const auto* m = mean.as<Compute<T>>();
     const auto* r = rstd.as<Compute<T>>();
     T* dx = out.x.as<T>();
@@ -203,12 +237,12 @@ void layer_norm_grad(const Stream& stream, const TensorView& grad, const TensorV
         [&]<int kCount>() {
           visit_row_packs<kCount>(rows, columns, [&]<int kPacks>(const Threads& threads) {
             launch(layer_norm_grad_kernel<T, kCount, kPacks>, threads, stream, rows, columns, g,
-                   from, w, m, r, dx);
+                   from, w, bias, m, r, dx);
           });
-          const ColumnGradients<T, kCount> reducer{{}, g, from, m, r, dweight, dbias};
+          const ColumnGradients<T, kCount> reducer{{}, g, from, w, bias, m, r, dweight, dbias};
           reduce_middle(stream, reducer, 1, rows, columns / kCount, kCount * sizeof(T));
         },
-        g, from, w, dx, dweight, dbias);
+        g, from, w, bias, dx, dweight, dbias);
   });
 }
 

@@ -5,14 +5,15 @@ namespace moiety::kernels {
 
 void layer_norm(const Stream& stream, double eps, const TensorView& x, const TensorView& weight,
                 const TensorView& bias, const TensorView& out, const TensorView& mean,
-                const TensorView& rstd) {
-  run_on<cpu::layer_norm, cuda::layer_norm>(stream, eps, x, weight, bias, out, mean, rstd);
+                const TensorView& rstd, const NormTail& tail) {
+  run_on<cpu::layer_norm, cuda::layer_norm>(stream, eps, x, weight, bias, out, mean, rstd, tail);
 }
 
 void layer_norm_grad(const Stream& stream, const TensorView& grad, const TensorView& x,
                      const TensorView& weight, const TensorView& mean, const TensorView& rstd,
-                     const NormGrads& out) {
-  run_on<cpu::layer_norm_grad, cuda::layer_norm_grad>(stream, grad, x, weight, mean, rstd, out);
+                     const NormGrads& out, const TensorView& relu_bias) {
+  run_on<cpu::layer_norm_grad, cuda::layer_norm_grad>(stream, grad, x, weight, mean, rstd, out,
+                                                      relu_bias);
 }
 
 void column_statistics(const Stream& stream, const TensorView& x, const TensorView& mean,
@@ -29,15 +30,15 @@ void update_running_statistics(const Stream& stream, double momentum, std::int64
 }
 
 void batch_norm(const Stream& stream, const ColumnNorm& norm, const TensorView& x,
-                const TensorView& bias, const TensorView& out) {
-  run_on<cpu::batch_norm, cuda::batch_norm>(stream, norm, x, bias, out);
+                const TensorView& bias, const TensorView& out, const NormTail& tail) {
+  run_on<cpu::batch_norm, cuda::batch_norm>(stream, norm, x, bias, out, tail);
 }
 
 void batch_norm_grad(const Stream& stream, const ColumnNorm& norm, bool statistics_of_x,
                      const TensorView& grad, const TensorView& x, const NormGrads& out,
-                     const TensorView& rows) {
+                     const TensorView& rows, const TensorView& relu_bias) {
   run_on<cpu::batch_norm_grad, cuda::batch_norm_grad>(stream, norm, statistics_of_x, grad, x, out,
-                                                      rows);
+                                                      rows, relu_bias);
 }
 
 void row_weights(const Stream& stream, const TensorView& rows, const TensorView& out) {

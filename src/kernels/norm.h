@@ -15,20 +15,28 @@ inline DType statistics_dtype(DType x) {
   return x == DType::bf16 || x == DType::f16 ? DType::f32 : x;
 }
 
-/// out = (x - mean) * rstd * weight + bias with the mean and 1 / sqrt(variance + eps) of each row,
-/// which are kept: x [N, C], weight and bias [C] -> out [N, C], mean and rstd [N].
+/// What follows a norm in the same pass: out = residual + relu(norm(x)), without what is absent.
+struct NormTail {
+  bool relu = false;
+  TensorView residual;  ///< [N, C], or undefined
+};
+
+/// norm(x) = (x - mean) * rstd * weight + bias with the mean and 1 / sqrt(variance + eps) of each
+/// row, which are kept: x [N, C], weight and bias [C] -> out [N, C], mean and rstd [N].
 void layer_norm(const Stream& stream, double eps, const TensorView& x, const TensorView& weight,
                 const TensorView& bias, const TensorView& out, const TensorView& mean,
-                const TensorView& rstd);
+                const TensorView& rstd, const NormTail& tail = {});
 
 struct NormGrads {
   TensorView x;       ///< [N, C]
   TensorView weight;  ///< [C]
   TensorView bias;    ///< [C]
 };
+/// Gradients of layer_norm. Where a ReLU follows it, `relu_bias` is the norm's bias, from which the
+/// ReLU's input is computed again; undefined otherwise. A residual's gradient is `grad` itself.
 void layer_norm_grad(const Stream& stream, const TensorView& grad, const TensorView& x,
                      const TensorView& weight, const TensorView& mean, const TensorView& rstd,
-                     const NormGrads& out);
+                     const NormGrads& out, const TensorView& relu_bias = {});
 
 /// Mean and biased variance of each column over the rows that count: x [N, C] -> mean, var [C].
 void column_statistics(const Stream& stream, const TensorView& x, const TensorView& mean,
@@ -51,15 +59,15 @@ struct ColumnNorm {
   double eps;
 };
 
-/// out = (x - mean) / sqrt(var + eps) * weight + bias: x [N, C], bias [C] -> out [N, C].
+/// norm(x) = (x - mean) / sqrt(var + eps) * weight + bias: x [N, C], bias [C] -> out [N, C].
 void batch_norm(const Stream& stream, const ColumnNorm& norm, const TensorView& x,
-                const TensorView& bias, const TensorView& out);
+                const TensorView& bias, const TensorView& out, const NormTail& tail = {});
 
 /// Gradients of batch_norm; through the statistics as well when they are those of x. Rows that do
-/// not count have none: their out.x is 0, and the others leave them out.
+/// not count have none: their out.x is 0, and the others leave them out. relu_bias as above.
 void batch_norm_grad(const Stream& stream, const ColumnNorm& norm, bool statistics_of_x,
                      const TensorView& grad, const TensorView& x, const NormGrads& out,
-                     const TensorView& rows = {});
+                     const TensorView& rows = {}, const TensorView& relu_bias = {});
 
 /// 1 / n for the n rows that count, 0 for the rest: out [N, 1].
 void row_weights(const Stream& stream, const TensorView& rows, const TensorView& out);

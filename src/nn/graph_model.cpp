@@ -88,16 +88,18 @@ Variable GraphModel::forward(const GraphBatch& batch, ForwardContext& context) c
   const DType dtype = context.compute_dtype(dtype_);
   const GraphInputs graph = prepare_graph(batch, dtype);
   Variable h = encode_atoms(batch, dtype);
+  const bool drops = context.is_training() && config_.dropout > 0;
   for (std::size_t i = 0; i < convs_.size(); ++i) {
-    Variable out;
+    const Variable residual = config_.residual ? h : Variable();
     if (norms_[i]->is_none() && config_.activation == Activation::relu) {
-      out = convs_[i]->forward(h, graph, context, ops::Epilogue::relu);
+      h = convs_[i]->forward(h, graph, context, ops::Epilogue::relu);
     } else {
-      out = convs_[i]->forward(h, graph, context, ops::Epilogue::none);
-      out = activate(norms_[i]->forward(out, context), config_.activation);
+      h = convs_[i]->forward(h, graph, context, ops::Epilogue::none);
+      h = norms_[i]->activated(h, config_.activation, context, drops ? Variable() : residual);
+      if (!drops) continue;
     }
-    out = dropout(out, config_.dropout, context, batch.first_node);
-    h = config_.residual ? ops::add(h, out) : out;
+    h = dropout(h, config_.dropout, context, batch.first_node);
+    if (residual.defined()) h = ops::add(residual, h);
   }
   return head_->forward(ops::cast(pool(h, batch), dtype_), context);
 }

@@ -14,7 +14,7 @@ Variable linear_norm_activation(const Linear& linear, const Norm& norm, Activati
   if (norm.is_none() && activation == Activation::relu) {
     return linear.forward(x, ops::Epilogue::relu);
   }
-  return activate(norm.forward(linear.forward(x), context), activation);
+  return norm.activated(linear.forward(x), activation, context);
 }
 
 }  // namespace
@@ -44,8 +44,8 @@ LayerNorm::LayerNorm(Initializer& init, std::int64_t channels)
     : weight_(add_parameter("weight", init.constant({channels}, 1.0))),
       bias_(add_parameter("bias", init.zeros({channels}))) {}
 
-Variable LayerNorm::forward(const Variable& x) const {
-  return ops::layer_norm(x, ops::cast(weight_, x.dtype()), ops::cast(bias_, x.dtype()));
+Variable LayerNorm::forward(const Variable& x, const ops::NormTail& tail) const {
+  return ops::layer_norm(x, ops::cast(weight_, x.dtype()), ops::cast(bias_, x.dtype()), 1e-5, tail);
 }
 
 BatchNorm::BatchNorm(Initializer& init, std::int64_t channels)
@@ -54,9 +54,10 @@ BatchNorm::BatchNorm(Initializer& init, std::int64_t channels)
       state_{add_buffer("running_mean", init.statistics({channels}, 0.0)),
              add_buffer("running_var", init.statistics({channels}, 1.0))} {}
 
-Variable BatchNorm::forward(const Variable& x, const ForwardContext& context) const {
+Variable BatchNorm::forward(const Variable& x, const ForwardContext& context,
+                            const ops::NormTail& tail) const {
   return ops::batch_norm(x, ops::cast(weight_, x.dtype()), ops::cast(bias_, x.dtype()), state_,
-                         context.is_training(), {.rows = context.rows()});
+                         context.is_training(), {.rows = context.rows(), .tail = tail});
 }
 
 Norm::Norm(Initializer& init, NormKind kind, std::int64_t channels) {
@@ -64,10 +65,21 @@ Norm::Norm(Initializer& init, NormKind kind, std::int64_t channels) {
   if (kind == NormKind::batch) batch_ = &add_module<BatchNorm>("batch_norm", init, channels);
 }
 
-Variable Norm::forward(const Variable& x, const ForwardContext& context) const {
-  if (layer_) return layer_->forward(x);
-  if (batch_) return batch_->forward(x, context);
-  return x;
+Variable Norm::forward(const Variable& x, const ForwardContext& context,
+                       const ops::NormTail& tail) const {
+  if (layer_) return layer_->forward(x, tail);
+  if (batch_) return batch_->forward(x, context, tail);
+  const Variable y = tail.epilogue == ops::Epilogue::relu ? ops::relu(x) : x;
+  return tail.residual.defined() ? ops::add(tail.residual, y) : y;
+}
+
+Variable Norm::activated(const Variable& x, Activation activation, const ForwardContext& context,
+                         const Variable& residual) const {
+  if (activation == Activation::relu) {
+    return forward(x, context, {.epilogue = ops::Epilogue::relu, .residual = residual});
+  }
+  const Variable y = activate(forward(x, context), activation);
+  return residual.defined() ? ops::add(residual, y) : y;
 }
 
 Variable dropout(const Variable& x, double p, ForwardContext& context, std::int64_t first_row) {

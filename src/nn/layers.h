@@ -40,7 +40,7 @@ class CategoricalEmbedding : public Module {
 class LayerNorm : public Module {
  public:
   LayerNorm(Initializer& init, std::int64_t channels);
-  Variable forward(const Variable& x) const;
+  Variable forward(const Variable& x, const ops::NormTail& tail = {}) const;
 
  private:
   Variable weight_;
@@ -52,7 +52,8 @@ class LayerNorm : public Module {
 class BatchNorm : public Module {
  public:
   BatchNorm(Initializer& init, std::int64_t channels);
-  Variable forward(const Variable& x, const ForwardContext& context) const;
+  Variable forward(const Variable& x, const ForwardContext& context,
+                   const ops::NormTail& tail = {}) const;
 
  private:
   Variable weight_;
@@ -61,12 +62,18 @@ class BatchNorm : public Module {
 };
 
 enum class NormKind : std::uint8_t { none, layer, batch };
+enum class Activation : std::uint8_t { relu, silu, gelu, tanh };
 
 /// A norm chosen at run time.
 class Norm : public Module {
  public:
   Norm(Initializer& init, NormKind kind, std::int64_t channels);
-  Variable forward(const Variable& x, const ForwardContext& context) const;
+  Variable forward(const Variable& x, const ForwardContext& context,
+                   const ops::NormTail& tail = {}) const;
+  /// residual + activation(norm(x)), in one pass where the activation is a ReLU; residual may be
+  /// undefined.
+  Variable activated(const Variable& x, Activation activation, const ForwardContext& context,
+                     const Variable& residual = {}) const;
   bool is_none() const { return layer_ == nullptr && batch_ == nullptr; }
 
  private:
@@ -77,7 +84,6 @@ class Norm : public Module {
 /// Dropout of rows that begin at row `first_row` of the whole batch; identity in inference.
 Variable dropout(const Variable& x, double p, ForwardContext& context, std::int64_t first_row);
 
-enum class Activation : std::uint8_t { relu, silu, gelu, tanh };
 Variable activate(const Variable& x, Activation activation);
 
 /// Linear, norm, activation, ..., Linear: `widths` are the extents from input to output.

@@ -97,6 +97,15 @@ TEST_P(EveryConv, PartsGiveTheGradientOfTheWholeBatch) {
   for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(whole[i], parts[i], 1e-5 * largest);
 }
 
+TEST_P(EveryConv, LayersInOnePassGiveTheBitsOfSeparateOperations) {
+  for (const NormKind norm : {NormKind::layer, NormKind::batch}) {
+    GraphModelConfig config = toy_config(GetParam(), norm);
+    const auto fused = loss_and_gradient(config, 1, 1);
+    config.dropout = 1e-300;  // drops nothing, and stands between norm and residual
+    EXPECT_EQ(loss_and_gradient(config, 1, 1), fused);
+  }
+}
+
 TEST_P(EveryConv, ThreadsDoNotChangeABit) {
   for (const NormKind norm : {NormKind::none, NormKind::layer, NormKind::batch}) {
     const auto one = loss_and_gradient(toy_config(GetParam(), norm), 1, 7);

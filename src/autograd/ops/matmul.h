@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "autograd/ops/epilogue.h"
 #include "autograd/variable.h"
 
 namespace moiety::ops {
@@ -9,9 +10,6 @@ namespace moiety::ops {
 /// dimensions of a and b must be equal.
 Variable matmul(const Variable& a, const Variable& b, bool transpose_a = false,
                 bool transpose_b = false);
-
-/// What follows the product in the same pass over the output.
-enum class Epilogue : std::uint8_t { none, relu };
 
 /// x [N, In], weight [Out, In] (PyTorch's layout), bias [Out] or undefined
 /// -> epilogue(x weight^T + bias) [N, Out].

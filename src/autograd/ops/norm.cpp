@@ -11,7 +11,6 @@ namespace moiety::ops {
 namespace {
 
 using autograd::grad_enabled;
-using autograd::kAll;
 using autograd::record;
 using autograd::RuleContext;
 
@@ -24,6 +23,38 @@ void check_arguments(const char* name, const Variable& x, const Variable& weight
   check<DTypeError>(weight.dtype() == x.dtype() && bias.dtype() == x.dtype(), name,
                     ": x, weight and bias must be of one dtype");
   check_same_device({&x.data(), &weight.data(), &bias.data()});
+}
+
+/// NormTail for the kernels; the residual's memory lives as long as this.
+struct DenseTail {
+  DenseTail(const char* name, const Variable& x, const NormTail& tail)
+      : relu(tail.epilogue == Epilogue::relu) {
+    if (!tail.residual.defined()) return;
+    check<ShapeError>(tail.residual.shape() == x.shape(), name, ": residual ",
+                      tail.residual.shape(), " for x ", x.shape());
+    check<DTypeError>(tail.residual.dtype() == x.dtype(), name, ": residual ",
+                      tail.residual.dtype(), " for x in ", x.dtype(), "; cast one of them");
+    check_same_device({&x.data(), &tail.residual.data()});
+    residual = contiguous(tail.residual.data());
+  }
+  kernels::NormTail views() const { return {relu, view_or_none(residual)}; }
+
+  bool relu;
+  Tensor residual;
+};
+
+/// What the rules of norms see: inputs x, weight, bias (saved for a ReLU alone) and residual.
+autograd::Saved saved_inputs(bool relu) { return {.inputs = relu ? 0b0111u : 0b0011u}; }
+
+/// The bias of a norm with a ReLU, else nothing.
+Tensor relu_bias(bool relu, const RuleContext& c) {
+  return relu ? contiguous(c.input(2).data()) : Tensor();
+}
+
+/// Gradients of x, weight and bias, followed by that of the residual.
+Variables with_residual(Variables grads, const RuleContext& c) {
+  grads.push_back(c.needs(3) ? c.grad() : Variable());
+  return grads;
 }
 
 /// Gradients of x, weight and bias made of operations, where x is normalised by its own statistics:
@@ -53,23 +84,64 @@ struct GradTensors {
   Tensor dx, dweight, dbias;
 };
 
-/// What a batch norm was computed with besides its inputs; constants to the graph.
+/// What a layer norm was computed with besides its inputs; constants to the graph.
+struct LayerNormRecord {
+  Tensor mean;
+  Tensor rstd;
+  double eps;
+  bool relu;
+};
+
+Variables fused_gradients(const LayerNormRecord& r, const RuleContext& c) {
+  const GradTensors out(c.input(0));
+  kernels::layer_norm_grad(out.dx.device().stream(), contiguous(c.grad().data()),
+                           contiguous(c.input(0).data()), contiguous(c.input(1).data()), r.mean,
+                           r.rstd, out.views(), view_or_none(relu_bias(r.relu, c)));
+  return out.variables();
+}
+
+/// 1 where the ReLU behind the norm passes a gradient, else 0; a constant.
+Variable gate(const LayerNormRecord& r, const RuleContext& c) {
+  const Tensor& mean = r.mean;
+  Tensor normal = Tensor::empty(c.input_shape(0), c.input(0).dtype(), mean.device());
+  const Tensor again = Tensor::empty(mean.shape(), mean.dtype(), mean.device());
+  kernels::layer_norm(mean.device().stream(), r.eps, contiguous(c.input(0).data()),
+                      contiguous(c.input(1).data()), contiguous(c.input(2).data()), normal, again,
+                      again);
+  return step(Variable(normal));
+}
+
+Variables gradients_of_ops(const LayerNormRecord& r, const RuleContext& c) {
+  const Variable grad = r.relu ? mul(c.grad(), gate(r, c)) : c.grad();
+  return gradients(c.input(0), c.input(1), grad, r.eps,
+                   [](const Variable& v) { return mean(v, 1, /*keep_dim=*/true); });
+}
+
+/// The same for a batch norm.
 struct BatchNormRecord {
   Tensor mean;
   Tensor var;
   Tensor rows;
   double eps;
   bool training;
+  bool relu;
 
   kernels::ColumnNorm with(const Tensor& weight) const { return {mean, var, weight, eps}; }
 };
 
-Variables fused_batch_norm_gradients(const BatchNormRecord& r, const RuleContext& c) {
+Variables fused_gradients(const BatchNormRecord& r, const RuleContext& c) {
   const GradTensors out(c.input(0));
   kernels::batch_norm_grad(out.dx.device().stream(), r.with(contiguous(c.input(1).data())),
                            r.training, contiguous(c.grad().data()), contiguous(c.input(0).data()),
-                           out.views(), view_or_none(r.rows));
+                           out.views(), view_or_none(r.rows), view_or_none(relu_bias(r.relu, c)));
   return out.variables();
+}
+
+Variable gate(const BatchNormRecord& r, const RuleContext& c) {
+  Tensor normal = Tensor::empty(c.input_shape(0), c.input(0).dtype(), r.mean.device());
+  kernels::batch_norm(r.mean.device().stream(), r.with(contiguous(c.input(1).data())),
+                      contiguous(c.input(0).data()), contiguous(c.input(2).data()), normal);
+  return step(Variable(normal));
 }
 
 /// [N, 1]: 1 / n for the n rows that count, 0 for the rest.
@@ -79,13 +151,13 @@ Variable row_weights(const Tensor& rows, const Variable& x) {
   return Variable(out);
 }
 
-Variables batch_norm_gradients(const BatchNormRecord& r, const RuleContext& c) {
+Variables gradients_of_ops(const BatchNormRecord& r, const RuleContext& c) {
   const Variable& x = c.input(0);
   const Variable& weight = c.input(1);
   const bool all = !r.rows.defined();
   const Variable share = all ? Variable() : row_weights(r.rows, x);
   const auto counted = [&](const Variable& v) { return all ? v : mul(v, step(share)); };
-  const Variable grad = counted(c.grad());
+  const Variable grad = counted(r.relu ? mul(c.grad(), gate(r, c)) : c.grad());
   if (r.training) {
     Variables out = gradients(x, weight, grad, r.eps, [&](const Variable& v) {
       return all ? mean(v, 0, /*keep_dim=*/true) : sum(mul(v, share), 0, /*keep_dim=*/true);
@@ -110,29 +182,28 @@ void check_state(const BatchNormState& state, const Variable& x) {
                     ", not ", state.mean.dtype());
 }
 
+/// The rule of a norm: kernels of its own, or operations where the gradient is differentiated.
+template <class Record>
+auto rule_of(const Record& r) {
+  return [r](const RuleContext& c) {
+    return with_residual(grad_enabled() ? gradients_of_ops(r, c) : fused_gradients(r, c), c);
+  };
+}
+
 }  // namespace
 
-Variable layer_norm(const Variable& x, const Variable& weight, const Variable& bias, double eps) {
+Variable layer_norm(const Variable& x, const Variable& weight, const Variable& bias, double eps,
+                    const NormTail& tail) {
   check_arguments("layer_norm", x, weight, bias);
-  Tensor out = Tensor::empty(x.shape(), x.dtype(), x.device());
+  const DenseTail dense("layer_norm", x, tail);
   const DType dtype = kernels::statistics_dtype(x.dtype());
-  const Tensor mean = Tensor::empty({x.size(0)}, dtype, x.device());
-  const Tensor rstd = Tensor::empty({x.size(0)}, dtype, x.device());
+  const LayerNormRecord norm{Tensor::empty({x.size(0)}, dtype, x.device()),
+                             Tensor::empty({x.size(0)}, dtype, x.device()), eps, dense.relu};
+  Tensor out = Tensor::empty(x.shape(), x.dtype(), x.device());
   kernels::layer_norm(x.device().stream(), eps, contiguous(x.data()), contiguous(weight.data()),
-                      contiguous(bias.data()), out, mean, rstd);
-  return record(
-      "layer_norm", {x, weight, bias}, out, {.inputs = 0b011},
-      [eps, mean, rstd](const RuleContext& c) -> Variables {
-        if (grad_enabled()) {
-          return gradients(c.input(0), c.input(1), c.grad(), eps,
-                           [](const Variable& v) { return ops::mean(v, 1, /*keep_dim=*/true); });
-        }
-        const GradTensors grads(c.input(0));
-        kernels::layer_norm_grad(mean.device().stream(), contiguous(c.grad().data()),
-                                 contiguous(c.input(0).data()), contiguous(c.input(1).data()), mean,
-                                 rstd, grads.views());
-        return grads.variables();
-      });
+                      contiguous(bias.data()), out, norm.mean, norm.rstd, dense.views());
+  return record("layer_norm", {x, weight, bias, tail.residual}, out, saved_inputs(dense.relu),
+                rule_of(norm));
 }
 
 Variable batch_norm(const Variable& x, const Variable& weight, const Variable& bias,
@@ -143,7 +214,8 @@ Variable batch_norm(const Variable& x, const Variable& weight, const Variable& b
   const TensorView rows = view_or_none(options.rows);
   const Stream& stream = x.device().stream();
   const Tensor dense = contiguous(x.data());
-  BatchNormRecord norm{state.mean, state.var, options.rows, options.eps, training};
+  const DenseTail tail("batch_norm", x, options.tail);
+  BatchNormRecord norm{state.mean, state.var, options.rows, options.eps, training, tail.relu};
   if (training) {
     check<ShapeError>(x.size(0) > 1, "batch_norm: training needs more than one row; x is ",
                       x.shape());
@@ -155,12 +227,9 @@ Variable batch_norm(const Variable& x, const Variable& weight, const Variable& b
   }
   Tensor out = Tensor::empty(x.shape(), x.dtype(), x.device());
   kernels::batch_norm(stream, norm.with(contiguous(weight.data())), dense, contiguous(bias.data()),
-                      out);
-  return record("batch_norm", {x, weight, bias}, out, {.inputs = 0b011},
-                [norm](const RuleContext& c) -> Variables {
-                  return grad_enabled() ? batch_norm_gradients(norm, c)
-                                        : fused_batch_norm_gradients(norm, c);
-                });
+                      out, tail.views());
+  return record("batch_norm", {x, weight, bias, options.tail.residual}, out,
+                saved_inputs(tail.relu), rule_of(norm));
 }
 
 }  // namespace moiety::ops

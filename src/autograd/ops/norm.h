@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "autograd/ops/epilogue.h"
 #include "autograd/variable.h"
 
 namespace moiety::ops {
 
+/// What follows a norm in the same pass over its output: residual + epilogue(norm(x)).
+struct NormTail {
+  Epilogue epilogue = Epilogue::none;
+  Variable residual = {};  ///< like x, or undefined
+};
+
 /// Normalises each row to mean 0 and variance 1, then scales and shifts (Ba et al. 2016).
 /// x [N, C], weight [C], bias [C] -> [N, C].
 Variable layer_norm(const Variable& x, const Variable& weight, const Variable& bias,
-                    double eps = 1e-5);
+                    double eps = 1e-5, const NormTail& tail = {});
 
 /// Running statistics of a batch norm, [C] each, f32 for x in bf16 or f16 and else of x's dtype;
 /// written by batch_norm in training.
@@ -23,6 +30,7 @@ struct BatchNormOptions {
   /// i32 [1] on the device: only so many of the first rows enter statistics and gradients. The rows
   /// behind, padding, are normalised like the others and have gradient 0. Undefined: all count.
   Tensor rows = {};
+  NormTail tail = {};
 };
 
 /// Normalises each column over the rows (Ioffe and Szegedy 2015). Training: by the statistics of x,

@@ -111,6 +111,45 @@ OpCase padded_batch_norm_case(std::int64_t rows, std::int64_t padding, std::int6
   return c;
 }
 
+/// A case whose norm takes a tail, with what follows it: a residual, the last input, if any.
+template <class Run>
+OpCase with_tail(OpCase c, ops::Epilogue epilogue, bool residual, const Run& run) {
+  const bool relu = epilogue == ops::Epilogue::relu;
+  c.name += std::string(relu ? "_relu" : "") + (residual ? "_residual" : "");
+  c.low = -2.5;  // so that biases let some pass a ReLU and some not
+  if (residual) c.inputs.push_back(c.inputs[0]);
+  c.run = [=](const Variables& v) {
+    return Variables{run(v, {.epilogue = epilogue, .residual = residual ? v[3] : Variable()})};
+  };
+  c.reference = [=, norm = c.reference](const Results& x) {
+    Results out = norm(x);
+    for (std::size_t i = 0; i < out[0].size(); ++i) {
+      if (relu) out[0][i] = std::max(out[0][i], 0.0);
+      if (residual) out[0][i] += x[3][i];
+    }
+    return out;
+  };
+  return c;
+}
+
+void add_tail_cases(std::vector<OpCase>& cases, std::int64_t rows, std::int64_t width) {
+  for (const auto& [epilogue, residual] :
+       {std::pair{ops::Epilogue::relu, false}, std::pair{ops::Epilogue::none, true},
+        std::pair{ops::Epilogue::relu, true}}) {
+    cases.push_back(with_tail(layer_norm_case(rows, width), epilogue, residual,
+                              [](const Variables& v, const ops::NormTail& tail) {
+                                return ops::layer_norm(v[0], v[1], v[2], kEps, tail);
+                              }));
+    for (const bool training : {true, false}) {
+      cases.push_back(with_tail(batch_norm_case(rows, width, training), epilogue, residual,
+                                [=](const Variables& v, const ops::NormTail& tail) {
+                                  return ops::batch_norm(v[0], v[1], v[2], make_state(width, v[0]),
+                                                         training, {.eps = kEps, .tail = tail});
+                                }));
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<OpCase> norm_cases() {
@@ -128,6 +167,11 @@ std::vector<OpCase> norm_cases() {
     cases.push_back(padded_batch_norm_case(5, 3, 3, training));
     cases.push_back(padded_batch_norm_case(40, 900, 64, training));
   }
+  for (const auto& [rows, width] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{5, 3}, {4, 8}, {70, 33}, {40, 64}}) {
+    add_tail_cases(cases, rows, width);
+  }
+  add_tail_cases(cases, 6, 1000);
   cases.push_back(batch_norm_case(1, 4, false));
   cases.push_back(batch_norm_case(0, 4, false));
   return cases;
