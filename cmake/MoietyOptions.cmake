@@ -57,6 +57,7 @@ if(MOIETY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # Paths relative to the sources, so that clones in different folders share what is compiled.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
       CCACHE_NOHASHDIR=1 ${MOIETY_CCACHE})
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
 
 # Applied to the project's own targets only; never exported to those who link the library.
