@@ -27,15 +27,16 @@ struct Operands {
 };
 
 void add_layer_norm(Suite& suite, std::int64_t rows, std::int64_t width, DType dtype) {
+  const DType statistics = kernels::statistics_dtype(dtype);
   const auto bytes = [&](std::int64_t arrays, std::int64_t vectors) {
-    return bytes_of(dtype) *
-           static_cast<double>(arrays * rows * width + vectors * width + 2 * rows);
+    return bytes_of(dtype) * static_cast<double>(arrays * rows * width + vectors * width) +
+           bytes_of(statistics) * static_cast<double>(2 * rows);
   };
   suite.add(
       name_of_case("layer_norm", rows, width), dtype, {.bytes = bytes(2, 2)}, [=](Device& device) {
         const Operands o(device, rows, width, dtype);
-        const Tensor mean = Tensor::empty({rows}, dtype, device);
-        const Tensor rstd = Tensor::empty({rows}, dtype, device);
+        const Tensor mean = Tensor::empty({rows}, statistics, device);
+        const Tensor rstd = Tensor::empty({rows}, statistics, device);
         return [=, &device] {
           kernels::layer_norm(device.stream(), 1e-5, o.x, o.weight, o.bias, o.out, mean, rstd);
         };
@@ -43,8 +44,8 @@ void add_layer_norm(Suite& suite, std::int64_t rows, std::int64_t width, DType d
   suite.add(name_of_case("layer_norm_grad", rows, width), dtype, {.bytes = bytes(3, 3)},
             [=](Device& device) {
               const Operands o(device, rows, width, dtype);
-              const Tensor mean = make_input(device, {rows}, dtype);
-              const Tensor rstd = make_input(device, {rows}, dtype);
+              const Tensor mean = make_input(device, {rows}, statistics);
+              const Tensor rstd = make_input(device, {rows}, statistics);
               return [=, &device] {
                 kernels::layer_norm_grad(device.stream(), o.grad, o.x, o.weight, mean, rstd,
                                          o.grads());
@@ -55,24 +56,27 @@ void add_layer_norm(Suite& suite, std::int64_t rows, std::int64_t width, DType d
 /// The statistics and the normalisation each read x; backwards, x and the gradient are read for
 /// their sums and again for the gradient of x.
 void add_batch_norm(Suite& suite, std::int64_t rows, std::int64_t width, DType dtype) {
-  const auto bytes = [&](std::int64_t arrays, std::int64_t vectors) {
-    return bytes_of(dtype) * static_cast<double>(arrays * rows * width + vectors * width);
+  const DType statistics = kernels::statistics_dtype(dtype);
+  const auto bytes = [&](std::int64_t arrays, std::int64_t vectors, std::int64_t moments) {
+    return bytes_of(dtype) * static_cast<double>(arrays * rows * width + vectors * width) +
+           bytes_of(statistics) * static_cast<double>(moments * width);
   };
   suite.add(
-      name_of_case("batch_norm", rows, width), dtype, {.bytes = bytes(3, 6)}, [=](Device& device) {
+      name_of_case("batch_norm", rows, width), dtype, {.bytes = bytes(3, 2, 4)},
+      [=](Device& device) {
         const Operands o(device, rows, width, dtype);
-        const Tensor mean = Tensor::empty({width}, dtype, device);
-        const Tensor var = Tensor::empty({width}, dtype, device);
+        const Tensor mean = Tensor::empty({width}, statistics, device);
+        const Tensor var = Tensor::empty({width}, statistics, device);
         return [=, &device] {
           kernels::column_statistics(device.stream(), o.x, mean, var);
           kernels::batch_norm(device.stream(), {mean, var, o.weight, 1e-5}, o.x, o.bias, o.out);
         };
       });
-  suite.add(name_of_case("batch_norm_grad", rows, width), dtype, {.bytes = bytes(5, 5)},
+  suite.add(name_of_case("batch_norm_grad", rows, width), dtype, {.bytes = bytes(5, 3, 2)},
             [=](Device& device) {
               const Operands o(device, rows, width, dtype);
-              const Tensor mean = make_input(device, {width}, dtype);
-              const Tensor var = Tensor::empty({width}, dtype, device);
+              const Tensor mean = make_input(device, {width}, statistics);
+              const Tensor var = Tensor::empty({width}, statistics, device);
               kernels::fill(device.stream(), var, 1.0);
               return [=, &device] {
                 kernels::batch_norm_grad(device.stream(), {mean, var, o.weight, 1e-5}, true, o.grad,
