@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cuda_runtime_api.h>
-#include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "device_array.h"
 #include "simt/emulator.h"
 
 namespace simt_test {
@@ -16,37 +16,6 @@ inline constexpr bool kAddressSanitizer = true;
 #else
 inline constexpr bool kAddressSanitizer = false;
 #endif
-
-/// Numbers in the emulated GPU's memory, freed at the end.
-template <class T>
-class DeviceArray {
- public:
-  explicit DeviceArray(std::size_t count) : count_(count) {
-    void* data = nullptr;
-    EXPECT_EQ(cudaMalloc(&data, count * sizeof(T)), cudaSuccess);
-    data_ = static_cast<T*>(data);
-  }
-  explicit DeviceArray(const std::vector<T>& values) : DeviceArray(values.size()) { set(values); }
-  ~DeviceArray() { cudaFree(data_); }
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
-
-  T* data() const { return data_; }
-  void set(const std::vector<T>& values) {
-    EXPECT_EQ(cudaMemcpyAsync(data_, values.data(), count_ * sizeof(T), cudaMemcpyDefault),
-              cudaSuccess);
-  }
-  std::vector<T> get() const {
-    std::vector<T> values(count_);
-    EXPECT_EQ(cudaMemcpyAsync(values.data(), data_, count_ * sizeof(T), cudaMemcpyDefault),
-              cudaSuccess);
-    return values;
-  }
-
- private:
-  std::size_t count_;
-  T* data_ = nullptr;
-};
 
 /// Puts the emulator's settings back at the end of a test.
 class SettingsGuard {

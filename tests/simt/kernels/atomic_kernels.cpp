@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cuda_runtime.h>
-
+#include "device.h"
 #include "kernels.h"
 
 namespace simt_test {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cuda_runtime.h>
-
+#include "device.h"
 #include "kernels.h"
 
 namespace simt_test {
 namespace {
+
+using namespace moiety::kernels::cuda;  // what is tested: the wrappers of instructions
 
 /// Two halves of `matrix`, at `at` and `at + step`, in one register.
 __device__ std::uint32_t pair(const std::uint32_t* matrix, int at, int step) {
@@ -26,9 +27,9 @@ __global__ void multiply_kernel(Product kind, const std::uint32_t* a, const std:
   }
   float sums[4];
   for (int r = 0; r < 4; ++r) sums[r] = d[(g + r / 2 * 8) * 8 + 2 * t + r % 2];
-  if (kind == Product::bf16) simt::mma_bf16(sums, left, right);
-  if (kind == Product::f16) simt::mma_f16(sums, left, right);
-  if (kind == Product::tf32) simt::mma_tf32(sums, left, right);
+  if (kind == Product::bf16) mma_bf16(sums, left, right);
+  if (kind == Product::f16) mma_f16(sums, left, right);
+  if (kind == Product::tf32) mma_tf32(sums, left, right);
   for (int r = 0; r < 4; ++r) d[(g + r / 2 * 8) * 8 + 2 * t + r % 2] = sums[r];
 }
 
@@ -41,7 +42,7 @@ __global__ void load_matrices_kernel(const std::uint16_t* in, std::uint32_t* out
   std::uint32_t registers[kMatrices];
   // Lanes whose address does not count give one that would be refused.
   const void* row = lane < 8 * kMatrices ? &rows[lane] : nullptr;
-  simt::ldmatrix<kMatrices, kTransposed>(registers, row);
+  ldmatrix<kMatrices, kTransposed>(registers, row);
   for (int m = 0; m < kMatrices; ++m)
     out[lane * kMatrices + static_cast<unsigned>(m)] = registers[m];
 }
@@ -60,26 +61,34 @@ __global__ void copy_async_kernel(int source_bytes, const std::uint8_t* in, std:
   const unsigned lane = threadIdx.x;
   auto* const first = reinterpret_cast<std::uint8_t*>(stages) + lane * kBytes;
   auto* const second = first + 32 * kBytes;
-  simt::cp_async<kBytes>(first, in + lane * kBytes, source_bytes);
-  simt::cp_async_commit();
-  simt::cp_async<kBytes>(second, in + (32 + lane) * kBytes, source_bytes);
-  simt::cp_async_commit();
+  cp_async<kBytes>(first, in + lane * kBytes, source_bytes);
+  cp_async_commit();
+  cp_async<kBytes>(second, in + (32 + lane) * kBytes, source_bytes);
+  cp_async_commit();
   // The check build refuses to read what has not landed.
   if (early != nullptr) early[lane] = *reinterpret_cast<const std::uint32_t*>(first);
-  simt::cp_async_wait<1>();
+  cp_async_wait<1>();
   __syncthreads();
   const unsigned other = 31 - lane;
   for (unsigned i = 0; i < kBytes; ++i) {
     out[other * kBytes + i] = reinterpret_cast<std::uint8_t*>(stages)[other * kBytes + i];
   }
-  simt::cp_async_wait_all();
+  cp_async_wait_all();
   for (unsigned i = 0; i < kBytes; ++i) out[(32 + lane) * kBytes + i] = second[i];
+}
+
+__global__ void round_to_tf32_kernel(const float* in, std::uint32_t* out) {
+  out[threadIdx.x] = to_tf32(in[threadIdx.x]);
 }
 
 }  // namespace
 
 cudaError_t multiply(Product kind, const std::uint32_t* a, const std::uint32_t* b, float* d) {
   return simt::launch(multiply_kernel, 1, 32, 0, nullptr, kind, a, b, d);
+}
+
+cudaError_t round_to_tf32(const float* in, std::uint32_t* out) {
+  return simt::launch(round_to_tf32_kernel, 1, 32, 0, nullptr, in, out);
 }
 
 cudaError_t load_matrices(int matrices, bool transposed, const std::uint16_t* in,
