@@ -38,6 +38,7 @@ function(moiety_find package folder)
   endif()
   find_package(${package} QUIET)
   if(NOT ${package}_FOUND)
+    set(CMAKE_POLICY_DEFAULT_CMP0077 NEW)  # their options heed our variables
     message(STATUS "Moiety: ${package} from ${MOIETY_THIRD_PARTY}/${folder}")
     add_subdirectory(${MOIETY_THIRD_PARTY}/${folder} third_party/${folder} EXCLUDE_FROM_ALL SYSTEM)
   endif()

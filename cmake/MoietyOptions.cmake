@@ -17,6 +17,7 @@ option(MOIETY_MPI "Build the MPI communicator" OFF)
 option(MOIETY_TESTS "Build the tests (GoogleTest)" ON)
 option(MOIETY_BENCH "Build the kernel micro-benchmarks (Google Benchmark)" OFF)
 option(MOIETY_ONEDNN "Dense products through oneDNN where it is found; own loops otherwise" ON)
+option(MOIETY_WERROR "Warnings are errors; off for compilers that nobody has tried" ON)
 option(MOIETY_NATIVE "Compile for the instruction set of this machine" ON)
 set(MOIETY_SANITIZE "" CACHE STRING "Sanitizers to compile with: address,undefined or thread")
 
@@ -81,6 +82,10 @@ endif()
 set(_cuda_flags --expt-relaxed-constexpr -lineinfo -Xcompiler=-Wall
     -Werror=all-warnings,cross-execution-space-call,reorder,default-stream-launch
     -Xptxas=--warn-on-spills,--warn-on-local-memory-usage,-Werror)
+if(NOT MOIETY_WERROR)
+  list(FILTER _host_flags EXCLUDE REGEX "^-Werror$")
+  list(FILTER _cuda_flags EXCLUDE REGEX "-Werror")
+endif()
 target_compile_options(moiety_build_flags INTERFACE
                        "$<$<COMPILE_LANGUAGE:CXX>:${_host_flags}>"
                        "$<$<COMPILE_LANGUAGE:CUDA>:${_cuda_flags}>")

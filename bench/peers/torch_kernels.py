@@ -16,9 +16,10 @@ import torch
 import torch.nn.functional as F
 
 try:
+    from torch_geometric.nn import GCNConv, global_mean_pool
     from torch_geometric.utils import scatter, softmax as segment_softmax
 except ImportError:
-    scatter = segment_softmax = None
+    GCNConv = global_mean_pool = scatter = segment_softmax = None
 
 DTYPES = {"f32": torch.float32, "tf32": torch.float32, "bf16": torch.bfloat16}
 OGB_ATOM_DIMS = [119, 5, 12, 12, 10, 6, 6, 2, 2]
@@ -186,11 +187,17 @@ def segment(name: str, shape: str, o: Operands):
     return backward
 
 
-def message_passing(name: str, shape: str, o: Operands):
-    molecules, width = (int(n) for n in shape.split("_molecules_x"))
+def local_edges(molecules: int, o: Operands) -> tuple[int, torch.Tensor, torch.Tensor]:
+    """Nodes, destinations (ascending) and sources: 18 atoms a molecule and 2.1 edges an atom."""
     nodes, edges = 18 * molecules, 75 * molecules // 2
     dst = torch.arange(edges, device=o.device) * nodes // edges
-    src = (dst + o.index(edges, 7) - 3).clamp_(0, nodes - 1)
+    return nodes, dst, (dst + o.index(edges, 7) - 3).clamp_(0, nodes - 1)
+
+
+def message_passing(name: str, shape: str, o: Operands):
+    molecules, width = (int(n) for n in shape.split("_molecules_x"))
+    nodes, dst, src = local_edges(molecules, o)
+    edges = dst.numel()
     x, grad, edge = o.rand(nodes, width), o.rand(nodes, width), o.rand(edges, width)
     weight, own, table = o.rand(edges, 1), o.rand(nodes, 1), o.rand(60, width)
     kind = torch.arange(edges, device=o.device) % 5
@@ -232,9 +239,38 @@ def optimizer(name: str, shape: str, o: Operands):
     return made.step
 
 
+def step(name: str, shape: str, o: Operands):
+    """A training step of the same GCN in PyG: 4 layers, residuals, mean pooling, two-layer head."""
+    if GCNConv is None or name != "gcn":
+        return None
+    molecules, hidden = (int(n) for n in shape.split("_molecules_x"))
+    nodes, dst, src = local_edges(molecules, o)
+    x, y, edges = o.rand(nodes, 32), o.rand(molecules, 1), torch.stack([src, dst])
+    graph = torch.arange(nodes, device=o.device) // 18
+    embed = torch.nn.Linear(32, hidden)
+    convs = torch.nn.ModuleList(GCNConv(hidden, hidden) for _ in range(4))
+    head = torch.nn.Sequential(torch.nn.Linear(hidden, hidden), torch.nn.ReLU(),
+                               torch.nn.Linear(hidden, 1))
+    model = torch.nn.ModuleList([embed, convs, head]).to(o.device)
+    fused = {"fused": True} if o.device == "cuda" else {}
+    adamw = torch.optim.AdamW(model.parameters(), 1e-3, **fused)
+
+    def run():
+        with torch.enable_grad():
+            h = embed(x)
+            for conv in convs:
+                h = h + F.relu(conv(h, edges))
+            loss = F.mse_loss(head(global_mean_pool(h, graph, molecules)), y)
+            adamw.zero_grad()
+            loss.backward()
+            adamw.step()
+
+    return run
+
+
 FAMILIES = {"elementwise": elementwise, "reduce": reduce, "norm": norm, "random": random,
             "gemm": product, "linear": product, "gather": gather, "segment": segment,
-            "message_passing": message_passing, "optimizer": optimizer}
+            "message_passing": message_passing, "optimizer": optimizer, "step": step}
 
 
 def main() -> None:
