@@ -147,16 +147,20 @@ if [ -n "$python" ] && [ -f "$out/bench.md" ]; then
     bench/PREDICTIONS.md "$out/compared.md"
 fi
 
-# Last: the slowest, and of no use where the machine hides the GPU's debugger.
+# Last: the slowest, and of no use where the machine hides the GPU's debugger. Small shapes of every
+# operation, forward and backward, and of those that use shared memory.
 if [ -z "$simt" ]; then
-  if command -v compute-sanitizer >/dev/null; then
-    for tool in memcheck racecheck; do
-      part "$tool" 60 compute-sanitizer --tool $tool --error-exitcode 99 \
-        "$build/bin/autograd_tests" --gtest_brief=1 \
-        '--gtest_filter=*OnGpu.MatchesReferenceInF32/*s*m*:*OnGpu.SameBitsEveryTime/*norm*'
-    done
-  else
+  small='-*000*:*00x*:*_n500*'
+  shared=(softmax norm sum_ mean_ max_ log_sum_exp transpose embedding segment message)
+  races=$(printf '*OnGpu.SameBitsEveryTime/*%s*:' "${shared[@]}")
+  if ! command -v compute-sanitizer >/dev/null; then
     note "memcheck, racecheck" "skipped" 0 "no compute-sanitizer"
+  elif have autograd_tests; then
+    part "memcheck" 60 compute-sanitizer --tool memcheck --error-exitcode 99 \
+      "$build/bin/autograd_tests" --gtest_brief=1 \
+      "--gtest_filter=*OnGpu.SameBitsEveryTime/*$small"
+    part "racecheck" 60 compute-sanitizer --tool racecheck --error-exitcode 99 \
+      "$build/bin/autograd_tests" --gtest_brief=1 "--gtest_filter=${races%:}$small"
   fi
 fi
 
