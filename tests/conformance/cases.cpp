@@ -223,7 +223,9 @@ void add_conversions(std::vector<Case>& cases) {
   const DeviceArray<float> lane_values(few);
   const DeviceArray<std::uint32_t> tf32(32);
   expect_success(round_to_tf32(lane_values.data(), tf32.data()), "to_tf32");
-  cases.push_back({"to_tf32", tf32.get()});
+  Words rounded = tf32.get();
+  for (std::uint32_t& bits : rounded) bits &= 0xffffe000u;  // a product does not read the others
+  cases.push_back({"to_tf32", rounded});
 
   constexpr std::size_t kPatterns = 65536;
   const DeviceArray<float> from_bf16(kPatterns);
