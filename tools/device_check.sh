@@ -117,7 +117,7 @@ fi
 tested "instructions" 30 conformance_tests
 
 # The same cases as ctest -L cuda. On the emulator ctest has them all among the others.
-gpu_cases='*Gpu*:*/cuda*:WideRows.*'
+gpu_cases='Gpus/*:*OnGpu*:*/cuda*:WideRows.*'
 layers=(tensor kernels autograd nn)
 [ -z "$simt" ] || layers=(tensor)
 for layer in "${layers[@]}"; do

@@ -42,6 +42,8 @@ def main(bench: str, torch: str, predictions: str, out: str) -> None:
                 faster += times >= 1
                 slower += times < 1
             file.write("| " + " | ".join(cells + [expected.get(name, ""), peer, ratio]) + " |\n")
+    if not rows(bench):
+        sys.exit(f"{bench} has no rows")
     print(f"{len(rows(bench))} rows, PyTorch is slower in {faster} and faster in {slower}")
 
 
