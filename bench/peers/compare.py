@@ -16,7 +16,8 @@ def rows(path: str) -> list[list[str]]:
     with open(path) as file:
         cut = [[cell.strip() for cell in line.strip().strip("|").split("|")]
                for line in file if line.startswith("| ")]
-    return [cells for cells in cut if cells[0].count("/") == 3]
+    # A program that was stopped may have left half a row.
+    return [cells for cells in cut if cells[0].count("/") == 3 and len(cells) == len(cut[0])]
 
 
 def main(bench: str, torch: str, predictions: str, out: str) -> None:
