@@ -42,8 +42,8 @@ void add_train(CLI::App& app) {
       ->allow_extra_args(false);
   command->add_option("-o,--output", arguments->output,
                       "Folder of the run (default: runs/ and the recipe's name)");
-  add_device_option(*command, arguments->device)
-      ->default_str("the recipe's run.device, auto where it names none");
+  CLI::Option* device = add_device_option(*command, arguments->device);
+  device->description("Over the recipe's run.device: " + device->get_description());
   command->add_flag("--resume", arguments->resume, "Go on from the newest checkpoint of the run");
   command->callback([arguments] { train(*arguments); });
 }
