@@ -5,6 +5,7 @@
 
 #include "autograd/grad_mode.h"
 #include "autograd/node.h"
+#include "autograd/ops/contiguous.h"
 #include "autograd/ops/elementwise.h"
 #include "kernels/elementwise.h"
 
@@ -176,12 +177,18 @@ void backward(const Variable& loss, std::span<const Variable> parameters,
   const Variables seed = scale.defined() ? Variables{Variable(scale)} : Variables{};
   const Variables grads =
       grad({loss}, Variables(parameters.begin(), parameters.end()), seed, {.allow_unused = true});
+  std::vector<Tensor> dense;  // held until they are added
+  std::vector<TensorView> from;
+  std::vector<TensorView> to;
   for (std::size_t i = 0; i < grads.size(); ++i) {
     if (!grads[i].defined()) continue;
     check<ShapeError>(into[i].shape() == grads[i].shape(), "backward: gradient of shape ",
                       grads[i].shape(), " into a tensor of shape ", into[i].shape());
-    kernels::accumulate(loss.device().stream(), grads[i].data(), into[i]);
+    dense.push_back(ops::contiguous(grads[i].data()));
+    from.push_back(dense.back());
+    to.push_back(into[i]);
   }
+  kernels::accumulate_all(loss.device().stream(), from, to);
 }
 
 }  // namespace moiety::autograd

@@ -34,6 +34,19 @@ void accumulate(const Stream& stream, const TensorView& from, const TensorView& 
   run_on<cpu::accumulate, cuda::accumulate>(stream, from, into);
 }
 
+void accumulate_all(const Stream& stream, std::span<const TensorView> from,
+                    std::span<const TensorView> into) {
+  check<ShapeError>(from.size() == into.size(), "accumulate_all: ", from.size(), " into ",
+                    into.size(), " tensors");
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    check<ShapeError>(from[i].shape == into[i].shape, "accumulate_all: ", from[i].shape, " into ",
+                      into[i].shape);
+    MOIETY_CHECK(from[i].contiguous() && into[i].contiguous() && from[i].dtype == into[0].dtype &&
+                 into[i].dtype == into[0].dtype);
+  }
+  run_on<cpu::accumulate_all, cuda::accumulate_all>(stream, from, into);
+}
+
 void copy(const Stream& stream, const TensorView& x, const TensorView& out) {
   run_on<cpu::copy, cuda::copy>(stream, x, out);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "tensor/stream.h"
 #include "tensor/view.h"
@@ -66,6 +67,11 @@ void fill(const Stream& stream, const TensorView& out, double value);
 /// into += from, of one shape.
 void accumulate(const Stream& stream, const TensorView& from, const TensorView& into);
 
+/// The same for many pairs of contiguous views of one floating dtype, which a GPU adds in one
+/// launch or few: each by itself would cost more than the addition.
+void accumulate_all(const Stream& stream, std::span<const TensorView> from,
+                    std::span<const TensorView> into);
+
 /// out = x where x broadcasts to out's shape; any dtype.
 void copy(const Stream& stream, const TensorView& x, const TensorView& out);
 
@@ -81,6 +87,7 @@ decltype(kernels::affine) affine;
 decltype(kernels::pow) pow;
 decltype(kernels::fill) fill;
 decltype(kernels::accumulate) accumulate;
+decltype(kernels::accumulate_all) accumulate_all;
 decltype(kernels::copy) copy;
 decltype(kernels::cast) cast;
 }  // namespace cpu
@@ -92,6 +99,7 @@ decltype(kernels::affine) affine;
 decltype(kernels::pow) pow;
 decltype(kernels::fill) fill;
 decltype(kernels::accumulate) accumulate;
+decltype(kernels::accumulate_all) accumulate_all;
 decltype(kernels::copy) copy;
 decltype(kernels::cast) cast;
 }  // namespace cuda

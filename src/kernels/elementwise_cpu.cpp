@@ -177,6 +177,11 @@ void accumulate(const Stream& stream, const TensorView& from, const TensorView& 
   cpu::binary(stream, BinaryOp::add, into, from, into);
 }
 
+void accumulate_all(const Stream& stream, std::span<const TensorView> from,
+                    std::span<const TensorView> into) {
+  for (std::size_t i = 0; i < from.size(); ++i) cpu::accumulate(stream, from[i], into[i]);
+}
+
 void copy(const Stream& stream, const TensorView& x, const TensorView& out) {
   MOIETY_CHECK(x.dtype == out.dtype && out.contiguous(), "copy: other dtype or strided output");
   if (out.numel() == 0) return;
