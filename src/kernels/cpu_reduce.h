@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <limits>
 
 #include "kernels/cpu_loops.h"
 #include "kernels/lanes.h"
@@ -29,6 +32,31 @@ template <class T, class Term>
     total += static_cast<double>(term(column, block).sum());
   });
   return total;
+}
+
+/// Largest of n elements, in as many running maxima as fill the vector units; minus infinity for
+/// none. A NaN may or may not be passed over.
+template <class T>
+T row_max(const T* x, std::int64_t n) {
+  constexpr std::int64_t kWidth = 4 * kLanes<T>;
+  constexpr T kLowest = -std::numeric_limits<T>::infinity();
+  T largest = kLowest;
+  std::int64_t i = 0;
+  if (n >= kWidth) {
+    std::array<T, kWidth> top;
+    std::copy_n(x, kWidth, top.begin());
+    for (i = kWidth; i + kWidth <= n; i += kWidth) {
+      for (std::int64_t k = 0; k < kWidth; ++k) top[k] = x[i + k] > top[k] ? x[i + k] : top[k];
+    }
+    for (std::int64_t half = kWidth / 2; half > 0; half /= 2) {
+      for (std::int64_t k = 0; k < half; ++k) {
+        top[k] = top[k + half] > top[k] ? top[k + half] : top[k];
+      }
+    }
+    largest = top[0];
+  }
+  for (; i < n; ++i) largest = x[i] > largest ? x[i] : largest;
+  return largest;
 }
 
 /// Sum of n consecutive elements.

@@ -22,30 +22,6 @@ void for_each_row(const Stream& stream, const TensorView& x, const F& f) {
   });
 }
 
-/// Largest element of a row, in as many running maxima as fill the vector units.
-template <class T>
-T row_max(const T* x, std::int64_t n) {
-  constexpr std::int64_t kWidth = 4 * kLanes<T>;
-  constexpr T kLowest = -std::numeric_limits<T>::infinity();
-  T largest = kLowest;
-  std::int64_t i = 0;
-  if (n >= kWidth) {
-    std::array<T, kWidth> top;
-    std::copy_n(x, kWidth, top.begin());
-    for (i = kWidth; i + kWidth <= n; i += kWidth) {
-      for (std::int64_t k = 0; k < kWidth; ++k) top[k] = x[i + k] > top[k] ? x[i + k] : top[k];
-    }
-    for (std::int64_t half = kWidth / 2; half > 0; half /= 2) {
-      for (std::int64_t k = 0; k < half; ++k) {
-        top[k] = top[k + half] > top[k] ? top[k + half] : top[k];
-      }
-    }
-    largest = top[0];
-  }
-  for (; i < n; ++i) largest = x[i] > largest ? x[i] : largest;
-  return largest;
-}
-
 template <class T>
 double dot_row(const T* x, const T* y, std::int64_t n) {
   return sum_terms<T>(n, [x, y](std::int64_t c, auto block) {

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "autograd/ops/attention.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "autograd/engine.h"
+#include "autograd/gradcheck.h"
+#include "support/error_text.h"
+#include "tensor/rng.h"
+
+namespace moiety {
+namespace {
+
+using Lengths = std::vector<std::int64_t>;
+using Numbers = std::vector<double>;
+
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+struct Case {
+  std::string name;
+  Lengths queries;
+  Lengths keys = {};  // empty: those of the queries
+  std::int64_t heads = 2;
+  std::int64_t key_heads = 2;
+  std::int64_t width = 8;
+  bool causal = false;
+  double dropout = 0;
+  Shape bias = {};  // no dimensions: none
+};
+
+std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.name; }
+
+Lengths keys_of(const Case& c) { return c.keys.empty() ? c.queries : c.keys; }
+
+std::int64_t sum(const Lengths& lengths) {
+  return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
+}
+
+Tensor pointers(const Lengths& lengths, Device& device) {
+  std::vector<std::int32_t> ptr = {0};
+  for (const std::int64_t n : lengths) ptr.push_back(ptr.back() + static_cast<std::int32_t>(n));
+  return Tensor::from(ptr, {std::ssize(ptr)}, device);
+}
+
+Numbers random_numbers(const Shape& shape, std::uint64_t stream) {
+  Numbers out;
+  for (std::int64_t i = 0; i < shape.numel(); ++i) {
+    out.push_back(2 * random_uniform({4, stream}, static_cast<std::uint64_t>(i)) - 1);
+  }
+  return out;
+}
+
+ops::AttentionOptions options_of(const Case& c) {
+  return {.causal = c.causal, .dropout = c.dropout, .key = {9, 2}, .first = 3, .longest = 300};
+}
+
+std::vector<Shape> shapes_of(const Case& c) {
+  std::vector<Shape> shapes = {{sum(c.queries), c.heads, c.width},
+                               {sum(keys_of(c)), c.key_heads, c.width},
+                               {sum(keys_of(c)), c.key_heads, c.width}};
+  if (c.bias.ndim() > 0) shapes.push_back(c.bias);
+  return shapes;
+}
+
+Variables make_inputs(const Case& c, DType dtype, Device& device) {
+  Variables inputs;
+  for (const Shape& shape : shapes_of(c)) {
+    const Numbers values = random_numbers(shape, inputs.size());
+    const Tensor t =
+        dtype == DType::f64
+            ? Tensor::from(values, shape, device)
+            : Tensor::from(std::vector<float>(values.begin(), values.end()), shape, device);
+    inputs.emplace_back(t, true);
+  }
+  return inputs;
+}
+
+Variable run(const Case& c, const Variables& x) {
+  Device& device = x[0].device();
+  const ops::Sequences sequences{pointers(c.queries, device), pointers(keys_of(c), device)};
+  return ops::attention(x[0], x[1], x[2], sequences, options_of(c),
+                        x.size() > 3 ? x[3] : Variable());
+}
+
+/// One output row after the other, from the definition.
+Numbers reference(const Case& c, const std::vector<Numbers>& x) {
+  const ops::AttentionOptions options = options_of(c);
+  const Lengths keys = keys_of(c);
+  const double scale = 1 / std::sqrt(static_cast<double>(c.width));
+  const auto at = [&](const Numbers& t, std::int64_t token, std::int64_t heads, std::int64_t h,
+                      std::int64_t d) {
+    return t[static_cast<std::size_t>((token * heads + h) * c.width + d)];
+  };
+  const auto bias_at = [&](std::size_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
+    if (c.bias.ndim() == 0) return 0.0;
+    std::int64_t place = 0;
+    const std::int64_t index[] = {static_cast<std::int64_t>(b), h, i, j};
+    for (int d = 0; d < 4; ++d) place = place * c.bias[d] + (c.bias[d] == 1 ? 0 : index[d]);
+    return x[3][static_cast<std::size_t>(place)];
+  };
+  Numbers out;
+  std::int64_t first_query = 0;
+  std::int64_t first_key = 0;
+  for (std::size_t b = 0; b < c.queries.size(); ++b) {
+    for (std::int64_t i = 0; i < c.queries[b]; ++i) {
+      for (std::int64_t h = 0; h < c.heads; ++h) {
+        const std::int64_t g = h / (c.heads / c.key_heads);
+        const std::int64_t seen =
+            c.causal ? std::clamp<std::int64_t>(i + 1 + keys[b] - c.queries[b], 0, keys[b])
+                     : keys[b];
+        Numbers scores;
+        for (std::int64_t j = 0; j < seen; ++j) {
+          double dot = 0;
+          for (std::int64_t d = 0; d < c.width; ++d) {
+            dot += at(x[0], first_query + i, c.heads, h, d) *
+                   at(x[1], first_key + j, c.key_heads, g, d);
+          }
+          scores.push_back(scale * dot + bias_at(b, h, i, j));
+        }
+        double top = kMinusInfinity;
+        for (const double s : scores) top = std::max(top, s);
+        double total = 0;
+        for (const double s : scores) total += top == kMinusInfinity ? 0 : std::exp(s - top);
+        Numbers row(static_cast<std::size_t>(c.width));
+        for (std::int64_t j = 0; j < seen && total > 0; ++j) {
+          double weight = std::exp(scores[static_cast<std::size_t>(j)] - top) / total;
+          if (c.dropout > 0) {
+            const auto query = static_cast<std::uint64_t>(first_query + i);
+            const std::uint64_t row_number =
+                (options.first + query) * static_cast<std::uint64_t>(c.heads) +
+                static_cast<std::uint64_t>(h);
+            const bool drops =
+                random_uniform(options.key, row_number * 300 + static_cast<std::uint64_t>(j)) <
+                c.dropout;
+            weight = drops ? 0 : weight / (1 - c.dropout);
+          }
+          for (std::int64_t d = 0; d < c.width; ++d) {
+            row[static_cast<std::size_t>(d)] += weight * at(x[2], first_key + j, c.key_heads, g, d);
+          }
+        }
+        out.insert(out.end(), row.begin(), row.end());
+      }
+    }
+    first_query += c.queries[b];
+    first_key += keys[b];
+  }
+  return out;
+}
+
+void expect_near(const Tensor& got, const Numbers& expected, double tolerance) {
+  const auto compare = [&](const auto& values) {
+    ASSERT_EQ(values.size(), expected.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      ASSERT_NEAR(static_cast<double>(values[i]), expected[i], tolerance) << i;
+    }
+  };
+  got.dtype() == DType::f64 ? compare(got.to_vector<double>()) : compare(got.to_vector<float>());
+}
+
+class Attention : public ::testing::TestWithParam<Case> {
+ protected:
+  std::unique_ptr<Device> device_ = make_cpu_device(2);
+};
+
+TEST_P(Attention, MatchesItsDefinition) {
+  const Case& c = GetParam();
+  std::vector<Numbers> values;
+  for (const Shape& shape : shapes_of(c)) values.push_back(random_numbers(shape, values.size()));
+  expect_near(run(c, make_inputs(c, DType::f64, *device_)).data(), reference(c, values), 1e-12);
+  expect_near(run(c, make_inputs(c, DType::f32, *device_)).data(), reference(c, values), 2e-6);
+}
+
+TEST_P(Attention, GradientsMatchDifferences) {
+  const Case& c = GetParam();
+  if (sum(c.queries) > 40) return;  // the next test has the large ones
+  const auto f = [&](const Variables& x) { return Variables{run(c, x)}; };
+  EXPECT_EQ(autograd::gradcheck(f, make_inputs(c, DType::f64, *device_)), "");
+}
+
+/// Large cases: along one direction for each input.
+TEST_P(Attention, GradientsMatchADirection) {
+  const Case& c = GetParam();
+  const Variables x = make_inputs(c, DType::f64, *device_);
+  const Variable out = run(c, x);
+  const Numbers weights = random_numbers(out.shape(), 77);
+  const Variables grads =
+      autograd::grad({out}, x, {Variable(Tensor::from(weights, out.shape(), *device_))});
+  const auto projected = [&](const Variables& inputs) {
+    const auto values = run(c, inputs).data().to_vector<double>();
+    return std::inner_product(values.begin(), values.end(), weights.begin(), 0.0);
+  };
+  for (std::size_t input = 0; input < x.size(); ++input) {
+    const Numbers direction = random_numbers(x[input].shape(), 50 + input);
+    const auto moved = [&](double by) {
+      Variables shifted = x;
+      Numbers values = x[input].data().to_vector<double>();
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] += by * direction[i];
+      shifted[input] = Variable(Tensor::from(values, x[input].shape(), *device_));
+      return projected(shifted);
+    };
+    const double step = 1e-5;
+    const double expected = (moved(step) - moved(-step)) / (2 * step);
+    const auto gradient = grads[input].data().to_vector<double>();
+    const double got = std::inner_product(gradient.begin(), gradient.end(), direction.begin(), 0.0);
+    EXPECT_NEAR(got, expected, 1e-7 * (1 + std::abs(expected))) << "input " << input;
+  }
+}
+
+TEST_P(Attention, SameBitsOnAnyNumberOfThreads) {
+  const Case& c = GetParam();
+  std::vector<std::vector<float>> results;
+  for (const int threads : {1, 3}) {
+    const auto device = make_cpu_device(threads);
+    const Variables x = make_inputs(c, DType::f32, *device);
+    const Variable out = run(c, x);
+    std::vector<float> all = out.data().to_vector<float>();
+    for (const Variable& g : autograd::grad({out}, x, {Variable(out.data().clone())})) {
+      const auto values = g.data().to_vector<float>();
+      all.insert(all.end(), values.begin(), values.end());
+    }
+    results.push_back(all);
+  }
+  EXPECT_EQ(results[0], results[1]);
+}
+
+const Case kCases[] = {
+    {.name = "one_token", .queries = {1}},
+    {.name = "short_ones", .queries = {1, 2, 17, 0, 5}},
+    {.name = "causal", .queries = {1, 2, 17, 0, 5}, .causal = true},
+    {.name = "around_64", .queries = {63, 64, 65}, .causal = true},
+    {.name = "around_the_tile", .queries = {127, 128, 129}, .width = 16},
+    {.name = "length_257", .queries = {257, 3}, .heads = 1, .key_heads = 1, .causal = true},
+    {.name = "many_keys", .queries = {3, 2}, .keys = {1100, 513}, .heads = 1, .key_heads = 1},
+    {.name = "grouped", .queries = {7, 4}, .heads = 6, .key_heads = 2, .causal = true},
+    {.name = "one_key_head", .queries = {7, 4}, .heads = 3, .key_heads = 1},
+    {.name = "cross", .queries = {3, 8, 0}, .keys = {5, 2, 4}},
+    {.name = "causal_with_more_keys", .queries = {3, 2}, .keys = {7, 4}, .causal = true},
+    {.name = "causal_sees_nothing", .queries = {6, 3}, .keys = {2, 0}, .causal = true},
+    {.name = "dropout", .queries = {9, 6}, .dropout = 0.4},
+    {.name = "dropout_causal_long", .queries = {140}, .causal = true, .dropout = 0.1},
+    {.name = "bias_full", .queries = {5, 3}, .bias = {2, 2, 5, 5}},
+    {.name = "bias_of_pairs", .queries = {5, 3}, .bias = {1, 2, 5, 5}},
+    {.name = "bias_of_keys", .queries = {5, 3}, .bias = {2, 1, 1, 6}},
+    {.name = "bias_of_queries", .queries = {5, 3}, .bias = {1, 2, 6, 1}},
+    {.name = "bias_of_heads", .queries = {5, 3}, .bias = {1, 2, 1, 1}},
+    {.name = "bias_of_all",
+     .queries = {150},
+     .causal = true,
+     .dropout = 0.2,
+     .bias = {1, 1, 150, 150}},
+    {.name = "width_of_one", .queries = {4}, .width = 1},
+    {.name = "width_of_128", .queries = {12, 33}, .width = 128},
+};
+
+INSTANTIATE_TEST_SUITE_P(All, Attention, ::testing::ValuesIn(kCases),
+                         [](const auto& each) { return each.param.name; });
+
+TEST(AttentionMask, RowsThatSeeNothingAreZero) {
+  const auto device = make_cpu_device(1);
+  const Case c{.name = {}, .queries = {3}, .bias = {1, 1, 3, 3}};
+  Variables x = make_inputs(c, DType::f32, *device);
+  auto* const bias = x[3].data().data<float>();
+  const float minus_infinity = -std::numeric_limits<float>::infinity();
+  std::fill_n(bias + 3, 3, minus_infinity);  // the second query sees no key
+  bias[0] = minus_infinity;
+  const Variable out = run(c, x);
+  const auto values = out.data().to_vector<float>();
+  const auto width = static_cast<std::size_t>(c.heads * c.width);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    EXPECT_TRUE(std::isfinite(values[i]));
+    EXPECT_EQ(values[i] == 0, i / width == 1) << i;
+  }
+  for (const Variable& g : autograd::grad({out}, x, {Variable(out.data().clone())})) {
+    for (const float value : g.data().to_vector<float>()) EXPECT_TRUE(std::isfinite(value));
+  }
+}
+
+TEST(AttentionInputs, MayBeSlicesOfOneProjection) {
+  const auto device = make_cpu_device(1);
+  const Case c{.name = {}, .queries = {5, 9}};
+  const Variables x = make_inputs(c, DType::f32, *device);
+  const std::int64_t columns = c.heads * c.width;
+  const Tensor joint = Tensor::empty({14, 3 * columns}, DType::f32, *device);
+  for (std::int64_t part = 0; part < 3; ++part) {
+    const auto values = x[static_cast<std::size_t>(part)].data().to_vector<float>();
+    for (std::int64_t i = 0; i < 14 * columns; ++i) {
+      joint.data<float>()[i / columns * 3 * columns + part * columns + i % columns] =
+          values[static_cast<std::size_t>(i)];
+    }
+  }
+  Variables parts;
+  const Tensor by_heads = joint.reshape({14, 3 * c.heads, c.width});
+  for (std::int64_t part = 0; part < 3; ++part) {
+    parts.emplace_back(by_heads.slice(1, part * c.heads, (part + 1) * c.heads), true);
+  }
+  EXPECT_EQ(run(c, parts).data().to_vector<float>(), run(c, x).data().to_vector<float>());
+}
+
+TEST(AttentionMemory, GrowsWithTheTokensNotWithTheirPairs) {
+  const auto peak = [](std::int64_t tokens) {
+    const auto device = make_cpu_device(1);
+    const Case c{.name = {}, .queries = {tokens}, .heads = 1, .key_heads = 1, .width = 16};
+    const Variables x = make_inputs(c, DType::f32, *device);
+    const Variable out = run(c, x);
+    autograd::grad({out}, x, {Variable(out.data().clone())});
+    return static_cast<double>(device->allocator().stats().peak_in_use);
+  };
+  const double short_ones = peak(1024);
+  const double long_ones = peak(4096);
+  EXPECT_LT(long_ones, 4.5 * short_ones);
+}
+
+TEST(AttentionErrors, NameWhatDoesNotFit) {
+  const auto device = make_cpu_device(1);
+  const auto error_with = [&](const Case& c, const Lengths& queries, const Lengths& keys) {
+    return testing::error_text([&] {
+      const Variables x = make_inputs(c, DType::f32, *device);
+      ops::attention(x[0], x[1], x[2], {pointers(queries, *device), pointers(keys, *device)}, {},
+                     x.size() > 3 ? x[3] : Variable());
+    });
+  };
+  const Case c{.name = {}, .queries = {4, 2}};
+  EXPECT_TRUE(
+      testing::says(error_with(c, {4, 1}, {4, 2}), {"query_ptr", "from 0 to 5", "6 tokens"}));
+  EXPECT_TRUE(testing::says(error_with(c, {7, -1}, {4, 2}), {"query_ptr", "descends"}));
+  EXPECT_TRUE(testing::says(error_with(c, {4, 2}, {6}), {"key_ptr", "2 sequences"}));
+  const Case three{.name = "", .queries = {4}, .heads = 3, .key_heads = 2};
+  EXPECT_TRUE(testing::says(error_with(three, {4}, {4}), {"3 heads cannot share 2"}));
+  const Case narrow{.name = "", .queries = {4, 2}, .bias = {1, 1, 3, 4}};
+  EXPECT_TRUE(testing::says(error_with(narrow, {4, 2}, {4, 2}), {"sequence 0", "only 3"}));
+}
+
+TEST(AttentionErrors, RefusesASecondDerivative) {
+  const auto device = make_cpu_device(1);
+  const Case c{.name = {}, .queries = {3}};
+  const Variables x = make_inputs(c, DType::f64, *device);
+  const Variable out = run(c, x);
+  EXPECT_TRUE(testing::says(testing::error_text([&] {
+                              autograd::grad({out}, x, {Variable(out.data().clone())},
+                                             {.create_graph = true});
+                            }),
+                            {"attention has no second derivative"}));
+}
+
+}  // namespace
+}  // namespace moiety
