@@ -43,7 +43,7 @@ void attention(const Stream& stream, const AttentionRule& rule, const AttentionI
   check<ShapeError>(out.shape == in.q.shape && lse.shape == Shape({in.q.size(0), in.q.size(1)}),
                     "attention: an output of shape ", out.shape, " for queries ", in.q.shape);
   MOIETY_CHECK(out.contiguous() && lse.contiguous());
-  run_on<cpu::attention>(stream, rule, in, out, lse);
+  run_on<cpu::attention, cuda::attention>(stream, rule, in, out, lse);
 }
 
 void attention_grad(const Stream& stream, const AttentionRule& rule, const AttentionInputs& in,
@@ -59,7 +59,7 @@ void attention_grad(const Stream& stream, const AttentionRule& rule, const Atten
   check<ShapeError>(
       !grads.bias.defined() || (grads.bias.shape == in.bias.shape && grads.bias.contiguous()),
       "attention: a gradient of another shape than the bias's");
-  run_on<cpu::attention_grad>(stream, rule, in, out, lse, grad, grads);
+  run_on<cpu::attention_grad, cuda::attention_grad>(stream, rule, in, out, lse, grad, grads);
 }
 
 }  // namespace moiety::kernels

@@ -7,7 +7,7 @@
 
 // Softmax attention over packed sequences: nothing is computed for padding, and no matrix of all
 // pairs is kept (Dao et al. 2022; Rabe and Staats 2021). T tokens, H heads, D head size, B
-// sequences. Floating views of one dtype, f32 or f64.
+// sequences. Floating views of one dtype, f32 or f64, on a GPU bf16 or f16 as well.
 namespace moiety::kernels {
 
 struct AttentionRule {
@@ -30,8 +30,8 @@ struct AttentionInputs {
 };
 
 /// out = softmax(scale q k^T + bias) v over the keys that each query sees; 0 where it sees none.
-/// out [Tq, H, D], lse [Tq, H]: log of the sum of the exponentials. Throws ShapeError for views
-/// that do not fit, a bias shorter than a sequence among them.
+/// out [Tq, H, D], lse [Tq, H] in f32 (f64 for f64): log of the sum of the exponentials. Throws
+/// ShapeError for views that do not fit, a bias shorter than a sequence among them.
 void attention(const Stream& stream, const AttentionRule& rule, const AttentionInputs& in,
                const TensorView& out, const TensorView& lse);
 
@@ -52,5 +52,9 @@ namespace cpu {
 decltype(kernels::attention) attention;
 decltype(kernels::attention_grad) attention_grad;
 }  // namespace cpu
+namespace cuda {
+decltype(kernels::attention) attention;
+decltype(kernels::attention_grad) attention_grad;
+}  // namespace cuda
 
 }  // namespace moiety::kernels

@@ -6,9 +6,11 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <tuple>
 
 #include "autograd/engine.h"
 #include "autograd/gradcheck.h"
+#include "autograd/ops/elementwise.h"
 #include "support/error_text.h"
 #include "tensor/rng.h"
 
@@ -161,13 +163,21 @@ void expect_near(const Tensor& got, const Numbers& expected, double tolerance) {
   got.dtype() == DType::f64 ? compare(got.to_vector<double>()) : compare(got.to_vector<float>());
 }
 
-class Attention : public ::testing::TestWithParam<Case> {
+std::vector<std::string> devices() {
+  std::vector<std::string> names = {"cpu"};
+  if (cuda_status().count > 0) names.emplace_back("cuda");
+  return names;
+}
+
+class Attention : public ::testing::TestWithParam<std::tuple<std::string, Case>> {
  protected:
-  std::unique_ptr<Device> device_ = make_cpu_device(2);
+  const Case& the_case() const { return std::get<1>(GetParam()); }
+
+  std::unique_ptr<Device> device_ = make_device(std::get<0>(GetParam()), 2);
 };
 
 TEST_P(Attention, MatchesItsDefinition) {
-  const Case& c = GetParam();
+  const Case& c = the_case();
   std::vector<Numbers> values;
   for (const Shape& shape : shapes_of(c)) values.push_back(random_numbers(shape, values.size()));
   expect_near(run(c, make_inputs(c, DType::f64, *device_)).data(), reference(c, values), 1e-12);
@@ -175,15 +185,15 @@ TEST_P(Attention, MatchesItsDefinition) {
 }
 
 TEST_P(Attention, GradientsMatchDifferences) {
-  const Case& c = GetParam();
-  if (sum(c.queries) > 40) return;  // the next test has the large ones
+  const Case& c = the_case();
+  if (sum(c.queries) > 40 || device_->is_cuda()) return;  // the next test has those
   const auto f = [&](const Variables& x) { return Variables{run(c, x)}; };
   EXPECT_EQ(autograd::gradcheck(f, make_inputs(c, DType::f64, *device_)), "");
 }
 
 /// Large cases: along one direction for each input.
 TEST_P(Attention, GradientsMatchADirection) {
-  const Case& c = GetParam();
+  const Case& c = the_case();
   const Variables x = make_inputs(c, DType::f64, *device_);
   const Variable out = run(c, x);
   const Numbers weights = random_numbers(out.shape(), 77);
@@ -210,21 +220,46 @@ TEST_P(Attention, GradientsMatchADirection) {
   }
 }
 
-TEST_P(Attention, SameBitsOnAnyNumberOfThreads) {
-  const Case& c = GetParam();
-  std::vector<std::vector<float>> results;
-  for (const int threads : {1, 3}) {
-    const auto device = make_cpu_device(threads);
-    const Variables x = make_inputs(c, DType::f32, *device);
-    const Variable out = run(c, x);
-    std::vector<float> all = out.data().to_vector<float>();
-    for (const Variable& g : autograd::grad({out}, x, {Variable(out.data().clone())})) {
-      const auto values = g.data().to_vector<float>();
-      all.insert(all.end(), values.begin(), values.end());
-    }
-    results.push_back(all);
+/// The output and all gradients.
+std::vector<float> everything(const Case& c, Device& device) {
+  const Variables x = make_inputs(c, DType::f32, device);
+  const Variable out = run(c, x);
+  std::vector<float> all = out.data().to_vector<float>();
+  for (const Variable& g : autograd::grad({out}, x, {Variable(out.data().clone())})) {
+    const auto values = g.data().to_vector<float>();
+    all.insert(all.end(), values.begin(), values.end());
   }
-  EXPECT_EQ(results[0], results[1]);
+  return all;
+}
+
+TEST_P(Attention, SameBitsEveryTime) {
+  const auto other = make_device(std::get<0>(GetParam()), 3);  // of another number of threads
+  EXPECT_EQ(everything(the_case(), *device_), everything(the_case(), *other));
+}
+
+TEST_P(Attention, SameInHalvesOnAGpu) {
+  if (!device_->is_cuda()) return;
+  const Case& c = the_case();
+  const std::vector<float> exact = everything(c, *device_);
+  for (const DType dtype : {DType::bf16, DType::f16}) {
+    Variables x;
+    for (const Variable& v : make_inputs(c, DType::f32, *device_)) {
+      x.emplace_back(ops::cast(v.detach(), dtype).data(), true);
+    }
+    const Variable out = run(c, x);
+    Variables all = autograd::grad({out}, x, {Variable(out.data().clone())});
+    all.insert(all.begin(), out);
+    std::size_t place = 0;
+    for (const Variable& part : all) {
+      const auto values = ops::cast(part.detach(), DType::f32).data().to_vector<float>();
+      float largest = 0.1f;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        largest = std::max(largest, std::abs(exact[place + i]));
+      }
+      const float tolerance = (dtype == DType::bf16 ? 0.05f : 0.01f) * largest;
+      for (const float value : values) ASSERT_NEAR(value, exact[place++], tolerance);
+    }
+  }
 }
 
 const Case kCases[] = {
@@ -256,8 +291,9 @@ const Case kCases[] = {
     {.name = "width_of_128", .queries = {12, 33}, .width = 128},
 };
 
-INSTANTIATE_TEST_SUITE_P(All, Attention, ::testing::ValuesIn(kCases),
-                         [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    All, Attention, ::testing::Combine(::testing::ValuesIn(devices()), ::testing::ValuesIn(kCases)),
+    [](const auto& each) { return std::get<0>(each.param) + "_" + std::get<1>(each.param).name; });
 
 TEST(AttentionMask, RowsThatSeeNothingAreZero) {
   const auto device = make_cpu_device(1);

@@ -81,7 +81,8 @@ Variable attention(const Variable& q, const Variable& k, const Variable& v,
   const Tensor values = by_heads(v.data());
   const Tensor out = Tensor::empty(queries.shape(), queries.dtype(), queries.device());
   const Tensor lse =
-      Tensor::empty({queries.size(0), queries.size(1)}, queries.dtype(), queries.device());
+      Tensor::empty({queries.size(0), queries.size(1)},
+                    queries.dtype() == DType::f64 ? DType::f64 : DType::f32, queries.device());
   kernels::attention(queries.device().stream(), rule_of(options, queries.size(2)),
                      inputs_of(queries, keys, values, sequences, bias), out, lse);
   const Variables inputs = with_bias(q, k, v, bias);
