@@ -80,6 +80,7 @@ void add_gather(Suite& suite);
 void add_segment(Suite& suite);
 void add_message_passing(Suite& suite);
 void add_optimizer(Suite& suite);
+void add_attention(Suite& suite);
 void add_steps(Suite& suite);
 
 }  // namespace moiety::bench
