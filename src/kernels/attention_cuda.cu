@@ -8,7 +8,7 @@ namespace {
 /// A block takes 32 queries of a sequence and head over all keys that they see. A thread has two
 /// rows of the output and every eighth column of them, kColumns in all.
 template <class T, int kColumns>
-__global__ void __launch_bounds__(kAttentionBlock)
+__global__ void __launch_bounds__(kAttentionBlock, 1)
     attention_kernel(const AttentionProblem<T> p, T* __restrict__ out,
                      Compute<T>* __restrict__ lse) {
   using C = Compute<T>;

@@ -18,7 +18,7 @@ struct Flow {
 
 /// products [rows] = sums of a * b, both [rows, width]: a warp a row.
 template <class T>
-__global__ void __launch_bounds__(kAttentionBlock)
+__global__ void __launch_bounds__(kAttentionBlock, 1)
     row_products_kernel(const T* __restrict__ a, const T* __restrict__ b, std::int64_t rows,
                         int width, Compute<T>* __restrict__ products) {
   const std::int64_t row =
@@ -166,7 +166,7 @@ __device__ void clear(C (&acc)[kRowsOfThread][kColumns]) {
 
 /// A block takes 32 queries of a sequence and head over the keys that they see.
 template <class T, int kColumns>
-__global__ void __launch_bounds__(kAttentionBlock)
+__global__ void __launch_bounds__(kAttentionBlock, 1)
     query_grad_kernel(const AttentionProblem<T> p, const Flow<T> flow, T* __restrict__ dq) {
   using C = Compute<T>;
   MOIETY_DYNAMIC_SHARED(memory);
@@ -196,7 +196,7 @@ __global__ void __launch_bounds__(kAttentionBlock)
 
 /// A block takes 32 keys of a sequence and head of keys over the queries that see them.
 template <class T, int kColumns>
-__global__ void __launch_bounds__(kAttentionBlock)
+__global__ void __launch_bounds__(kAttentionBlock, 1)
     key_grad_kernel(const AttentionProblem<T> p, const Flow<T> flow, T* __restrict__ dk,
                     T* __restrict__ dv) {
   using C = Compute<T>;
@@ -239,7 +239,7 @@ __global__ void __launch_bounds__(kAttentionBlock)
 /// A block takes 32 x 32 elements of the bias's gradient, or all of an extent that it repeats, over
 /// the sequences and heads that share them.
 template <class T>
-__global__ void __launch_bounds__(kAttentionBlock)
+__global__ void __launch_bounds__(kAttentionBlock, 1)
     bias_grad_kernel(const AttentionProblem<T> p, const Flow<T> flow, T* __restrict__ dbias) {
   using C = Compute<T>;
   MOIETY_DYNAMIC_SHARED(memory);
