@@ -17,37 +17,49 @@ Variable random_direction(const Variable& like, RngKey key) {
   return Variable(Tensor::from(values, like.shape(), like.device()));
 }
 
-double dot(const Variable& a, const Variable& b) {
-  const auto x = a.data().to_vector<double>();
-  const auto y = b.data().to_vector<double>();
+double dot(const std::vector<double>& x, const std::vector<double>& y) {
   double sum = 0;
   for (std::size_t i = 0; i < x.size(); ++i) sum += x[i] * y[i];
   return sum;
 }
 
-/// sum over outputs of output . direction, with element `at` of input `which` moved by `step`.
-double shifted_value(const Function& f, const Variables& inputs, const Variables& directions,
-                     std::size_t which, std::size_t at, double step) {
+std::vector<double> values_of(const Variable& v) { return v.data().to_vector<double>(); }
+
+std::int64_t elements(const Variables& variables) {
+  std::int64_t count = 0;
+  for (const Variable& v : variables) count += v.numel();
+  return count;
+}
+
+/// sum over outputs of output . direction, with other values in input `which`.
+double value_at(const Function& f, const Variables& inputs, const Variables& directions,
+                std::size_t which, const std::vector<double>& values) {
   Variables moved = inputs;
-  auto values = inputs[which].data().to_vector<double>();
-  values[at] += step;
   moved[which] = Variable(Tensor::from(values, inputs[which].shape(), inputs[which].device()),
                           inputs[which].requires_grad());
   const Variables outputs = f(moved);
   double sum = 0;
-  for (std::size_t i = 0; i < outputs.size(); ++i) sum += dot(outputs[i], directions[i]);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    sum += dot(values_of(outputs[i]), values_of(directions[i]));
+  }
   return sum;
 }
 
-std::string compare(const std::vector<double>& analytic, const std::vector<double>& numeric,
-                    std::size_t which, const GradcheckOptions& options) {
+/// The gradient of one input, or its component along one direction, both ways.
+struct Comparison {
+  std::vector<double> analytic;
+  std::vector<double> numeric;
+};
+
+std::string compare(const Comparison& c, std::size_t which, const char* unit,
+                    const GradcheckOptions& options) {
   double largest = 0;
-  for (double n : numeric) largest = std::max(largest, std::fabs(n));
-  for (std::size_t i = 0; i < numeric.size(); ++i) {
-    const double error = std::fabs(analytic[i] - numeric[i]);
+  for (double n : c.numeric) largest = std::max(largest, std::fabs(n));
+  for (std::size_t i = 0; i < c.numeric.size(); ++i) {
+    const double error = std::fabs(c.analytic[i] - c.numeric[i]);
     if (!(error <= options.absolute + options.relative * std::max(largest, 1.0))) {
-      return concat("input ", which, ", element ", i, ": gradient ", analytic[i],
-                    ", central difference ", numeric[i]);
+      return concat("input ", which, ", ", unit, " ", i, ": gradient ", c.analytic[i],
+                    ", central difference ", c.numeric[i]);
     }
   }
   return "";
@@ -66,21 +78,40 @@ std::string gradcheck(const Function& f, const Variables& inputs, GradcheckOptio
     if (input.requires_grad()) differentiable.push_back(input);
   }
   const Variables grads = grad(outputs, differentiable, directions, {.allow_unused = true});
+  const bool by_element = elements(differentiable) + elements(outputs) <= options.most_elements;
   std::size_t next = 0;
   for (std::size_t which = 0; which < inputs.size(); ++which) {
     if (!inputs[which].requires_grad()) continue;
     const Variable& g = grads[next++];
-    const auto n = static_cast<std::size_t>(inputs[which].numel());
-    const std::vector<double> analytic =
-        g.defined() ? g.data().to_vector<double>() : std::vector<double>(n, 0.0);
-    std::vector<double> numeric(n);
-    for (std::size_t at = 0; at < n; ++at) {
-      // Not under NoGrad: f may itself differentiate (gradgradcheck).
-      const double up = shifted_value(f, inputs, directions, which, at, options.step);
-      const double down = shifted_value(f, inputs, directions, which, at, -options.step);
-      numeric[at] = (up - down) / (2 * options.step);
+    const std::vector<double> at = values_of(inputs[which]);
+    const std::vector<double> gradient =
+        g.defined() ? values_of(g) : std::vector<double>(at.size(), 0.0);
+    Comparison comparison;
+    // Not under NoGrad: f may itself differentiate (gradgradcheck).
+    const auto add = [&](const std::vector<double>& way) {
+      std::vector<double> up = at;
+      std::vector<double> down = at;
+      for (std::size_t i = 0; i < at.size(); ++i) {
+        up[i] += options.step * way[i];
+        down[i] -= options.step * way[i];
+      }
+      const double difference =
+          value_at(f, inputs, directions, which, up) - value_at(f, inputs, directions, which, down);
+      comparison.analytic.push_back(dot(gradient, way));
+      comparison.numeric.push_back(difference / (2 * options.step));
+    };
+    if (by_element) {
+      std::vector<double> way(at.size(), 0.0);
+      for (double& component : way) {
+        component = 1;
+        add(way);
+        component = 0;
+      }
+    } else {
+      add(values_of(random_direction(inputs[which], {options.seed + 2, which})));
     }
-    if (const auto problem = compare(analytic, numeric, which, options); !problem.empty()) {
+    const char* unit = by_element ? "element" : "direction";
+    if (auto problem = compare(comparison, which, unit, options); !problem.empty()) {
       return problem;
     }
   }

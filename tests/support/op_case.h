@@ -41,7 +41,8 @@ Variables make_inputs(const OpCase& c, DType dtype, Device& device, bool require
 
 /// What the parameterised suite runs; each returns "" or what is wrong.
 std::string check_against_reference(const OpCase& c, DType dtype, Device& device);
-/// Gradients are compared with differences for small cases only; large ones are there for the rest.
+/// First and second derivatives against differences: element by element for small cases, along a
+/// random direction for large ones.
 std::string check_gradients(const OpCase& c, Device& device);
 std::string check_thread_invariance(const OpCase& c);
 /// Two runs on a device give the same bits.

@@ -52,8 +52,8 @@ OpCase loss_case(const std::string& name, ops::Loss loss, const Shape& shape) {
 
 std::vector<OpCase> loss_cases() {
   std::vector<OpCase> cases;
-  for (const Shape& shape :
-       {Shape{0, 1}, Shape{1, 1}, Shape{4, 2}, Shape{33, 1}, Shape{500, 12}, Shape{70000, 1}}) {
+  for (const Shape& shape : {Shape{0, 1}, Shape{1, 1}, Shape{4, 2}, Shape{31, 1}, Shape{32, 1},
+                             Shape{33, 1}, Shape{500, 12}, Shape{70000, 1}}) {
     cases.push_back(loss_case("mse", ops::Loss::mse, shape));
     cases.push_back(loss_case("mae", ops::Loss::mae, shape));
     cases.push_back(loss_case("huber", ops::Loss::huber, shape));

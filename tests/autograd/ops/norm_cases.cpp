@@ -153,13 +153,14 @@ void add_tail_cases(std::vector<OpCase>& cases, std::int64_t rows, std::int64_t 
 }  // namespace
 
 std::vector<OpCase> norm_cases() {
+  using Sizes = std::vector<std::pair<std::int64_t, std::int64_t>>;
+  const Sizes layers{{1, 2},  {3, 4},  {5, 5},   {0, 4},    {33, 1},  {2, 31},   {32, 32},
+                     {3, 33}, {33, 5}, {40, 64}, {700, 65}, {900, 3}, {30, 1000}};
+  const Sizes batches{{2, 1},   {4, 3},  {5, 3},   {7, 5},    {31, 2}, {32, 32},
+                      {33, 31}, {3, 33}, {40, 64}, {700, 65}, {515, 3}};
   std::vector<OpCase> cases;
-  for (const auto& [rows, width] : std::vector<std::pair<std::int64_t, std::int64_t>>{
-           {1, 2}, {3, 4}, {5, 5}, {0, 4}, {2, 31}, {3, 33}, {40, 64}, {700, 65}, {30, 1000}}) {
-    cases.push_back(layer_norm_case(rows, width));
-  }
-  for (const auto& [rows, width] : std::vector<std::pair<std::int64_t, std::int64_t>>{
-           {2, 1}, {4, 3}, {5, 3}, {7, 5}, {3, 33}, {40, 64}, {700, 65}, {1000, 3}}) {
+  for (const auto& [rows, width] : layers) cases.push_back(layer_norm_case(rows, width));
+  for (const auto& [rows, width] : batches) {
     cases.push_back(batch_norm_case(rows, width, true));
     cases.push_back(batch_norm_case(rows, width, false));
   }

@@ -27,6 +27,7 @@ OpCase dropout_case(const Shape& shape, double p, std::uint64_t first) {
 std::vector<OpCase> random_cases() {
   return {dropout_case({0}, 0.5, 0),       dropout_case({1}, 0.5, 0),
           dropout_case({5, 7}, 0.25, 0),   dropout_case({33}, 0.1, 63),
+          dropout_case({31}, 0.5, 2),      dropout_case({32}, 0.5, 3),
           dropout_case({4, 4}, 0.0, 5),    dropout_case({1000}, 0.5, 1),
           dropout_case({40000}, 0.3, 129), dropout_case({700, 65}, 0.9, 4000000000)};
 }

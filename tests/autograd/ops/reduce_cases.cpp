@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -25,9 +26,10 @@ double sum(const Values& v) {
 }
 
 double log_sum_exp(const Values& v) {
+  const double largest = *std::max_element(v.begin(), v.end());
   double total = 0;
-  for (double x : v) total += std::exp(x);
-  return std::log(total);
+  for (double x : v) total += std::exp(x - largest);
+  return largest + std::log(total);
 }
 
 struct Reducer {
@@ -116,10 +118,11 @@ std::vector<OpCase> reduce_cases() {
        false},
       {"log_sum_exp", ops::log_sum_exp, log_sum_exp, false}};
   const std::vector<std::pair<Shape, int>> shapes{
-      {{1}, 0},       {{5}, 0},       {{4, 5}, 0},      {{4, 5}, 1},    {{2, 3, 4}, 1},
-      {{1, 33}, 0},   {{33, 1}, 1},   {{0, 3}, 1},      {{3, 0}, 0},    {{2, 31, 2}, 1},
-      {{3, 1000}, 1}, {{1000, 3}, 0}, {{700, 65}, 0},   {{700, 65}, 1}, {{3, 5000, 7}, 1},
-      {{70000}, 0},   {{2, 9000}, 0}, {{64, 129, 9}, 1}};
+      {{1}, 0},          {{5}, 0},       {{4, 5}, 0},    {{4, 5}, 1},      {{2, 3, 4}, 1},
+      {{1, 33}, 0},      {{33, 1}, 1},   {{0, 3}, 1},    {{3, 0}, 0},      {{2, 31, 2}, 1},
+      {{31, 33}, 0},     {{32, 32}, 0},  {{33, 31}, 0},  {{2, 31}, 1},     {{2, 32}, 1},
+      {{2, 33}, 1},      {{3, 1000}, 1}, {{1000, 3}, 0}, {{700, 65}, 0},   {{700, 65}, 1},
+      {{3, 5000, 7}, 1}, {{70000}, 0},   {{2, 9000}, 0}, {{64, 129, 9}, 1}};
   for (const Reducer& r : reducers) {
     for (const auto& [shape, dim] : shapes) {
       cases.push_back(dim_case(r, shape, dim, false));
@@ -127,13 +130,14 @@ std::vector<OpCase> reduce_cases() {
     cases.push_back(dim_case(r, {4, 3}, 1, true));
     if (r.takes_none) cases.push_back(dim_case(r, {0, 3}, 0, false));
   }
-  for (const Shape& shape : {Shape{}, Shape{0}, Shape{1}, Shape{3, 4}, Shape{33}, Shape{1000},
-                             Shape{40, 41, 42}, Shape{1000003}}) {
+  for (const Shape& shape : {Shape{}, Shape{0}, Shape{1}, Shape{3, 4}, Shape{31}, Shape{32},
+                             Shape{33}, Shape{1000}, Shape{40, 41, 42}, Shape{1000003}}) {
     cases.push_back(full_case("sum", ops::sum, sum, shape));
     if (shape.numel() > 0) cases.push_back(full_case("mean", ops::mean, mean, shape));
   }
-  for (const Shape& shape : {Shape{1}, Shape{5}, Shape{3, 4}, Shape{2, 3, 2}, Shape{0, 4},
-                             Shape{4, 33}, Shape{300, 65}, Shape{40, 1000}}) {
+  for (const Shape& shape :
+       {Shape{1}, Shape{5}, Shape{3, 4}, Shape{2, 3, 2}, Shape{0, 4}, Shape{33, 1}, Shape{33, 31},
+        Shape{31, 32}, Shape{4, 33}, Shape{900, 3}, Shape{300, 65}, Shape{40, 1000}}) {
     for (const bool log : {false, true}) cases.push_back(softmax_case(log, shape, 2.0));
   }
   cases.push_back(softmax_case(false, {4, 64}, 80.0));

@@ -106,6 +106,9 @@ std::vector<OpCase> shape_cases() {
   cases.push_back(transpose_case("ends", {2, 3, 4, 2}, 0, 3));
   cases.push_back(transpose_case("same", {2, 3}, 1, 1));
   cases.push_back(transpose_case("empty", {0, 3}, 0, 1));
+  cases.push_back(transpose_case("31", {31, 33}, 0, 1));
+  cases.push_back(transpose_case("32", {32, 32}, 0, 1));
+  cases.push_back(transpose_case("33", {33, 1, 31}, 0, 2));
   cases.push_back(transpose_case("large", {257, 131}, 0, 1));
   cases.push_back(transpose_case("batch", {5, 65, 63}, 1, 2));
   cases.push_back(transpose_case("heads", {3, 40, 4, 33}, 1, 2));
@@ -114,12 +117,17 @@ std::vector<OpCase> shape_cases() {
   cases.push_back(slice_case("middle", {2, 5, 3}, 1, 2, 5));
   cases.push_back(slice_case("nothing", {4, 3}, 1, 2, 2));
   cases.push_back(slice_case("all", {4, 3}, 1, 0, 3));
+  cases.push_back(slice_case("31", {33, 33}, 0, 1, 32));
+  cases.push_back(slice_case("32", {33, 33}, 1, 1, 33));
+  cases.push_back(slice_case("33", {2, 70}, 1, 32, 65));
   cases.push_back(slice_case("large", {500, 99}, 1, 17, 80));
   cases.push_back(concat_case("one", {{3, 4}}, 0));
   cases.push_back(concat_case("rows", {{2, 3}, {1, 3}}, 0));
   cases.push_back(concat_case("columns", {{2, 3}, {2, 1}, {2, 2}}, 1));
   cases.push_back(concat_case("middle", {{2, 1, 3}, {2, 2, 3}}, 1));
   cases.push_back(concat_case("empty_part", {{2, 3}, {0, 3}}, 0));
+  cases.push_back(concat_case("many", {{2, 31}, {2, 32}, {2, 33}, {2, 1}, {2, 0}, {2, 4}}, 1));
+  cases.push_back(concat_case("32_rows", {{31, 3}, {32, 3}, {33, 3}, {1, 3}}, 0));
   cases.push_back(concat_case("large", {{500, 64}, {500, 33}}, 1));
   return cases;
 }

@@ -2,6 +2,7 @@
 #include "autograd/ops/test_graph.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "tensor/rng.h"
 
@@ -35,15 +36,28 @@ TestGraph star_graph(int nodes) {
   return graph;
 }
 
+TestGraph skewed_graph(int nodes, int edges, std::uint64_t seed) {
+  const auto draw = [&](std::uint64_t number, int e) {
+    const double u = random_uniform({seed, number}, static_cast<std::uint64_t>(e));
+    return static_cast<std::int32_t>(nodes * u * u * u);
+  };
+  TestGraph graph{nodes, {}, {}};
+  for (int e = 0; e < edges; ++e) {
+    graph.src.push_back(draw(4, e));
+    graph.dst.push_back(draw(5, e));
+  }
+  std::ranges::sort(graph.dst);
+  return graph;
+}
+
 TransposedIndex transpose_index(const std::vector<std::int32_t>& index, int values) {
   TransposedIndex out;
-  out.ptr.push_back(0);
-  for (int value = 0; value < values; ++value) {
-    for (std::size_t e = 0; e < index.size(); ++e) {
-      if (index[e] == value) out.order.push_back(static_cast<std::int32_t>(e));
-    }
-    out.ptr.push_back(static_cast<std::int32_t>(out.order.size()));
-  }
+  out.ptr.assign(static_cast<std::size_t>(values) + 1, 0);
+  for (const std::int32_t value : index) ++out.ptr[static_cast<std::size_t>(value) + 1];
+  std::partial_sum(out.ptr.begin(), out.ptr.end(), out.ptr.begin());
+  for (std::size_t e = 0; e < index.size(); ++e) out.order.push_back(static_cast<std::int32_t>(e));
+  std::ranges::stable_sort(out.order, {},
+                           [&](std::int32_t e) { return index[static_cast<std::size_t>(e)]; });
   return out;
 }
 

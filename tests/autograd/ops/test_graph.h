@@ -22,6 +22,10 @@ TestGraph random_graph(int nodes, int edges, std::uint64_t seed);
 /// Every other node sends to node 0 and receives from it: one huge row.
 TestGraph star_graph(int nodes);
 
+/// Node numbers drawn so that low ones are frequent: a few nodes with hundreds of edges, most with
+/// a few or none.
+TestGraph skewed_graph(int nodes, int edges, std::uint64_t seed);
+
 /// Which entries of `index` have each value below `values`, as ptr [values+1] and order [E].
 struct TransposedIndex {
   std::vector<std::int32_t> ptr;
