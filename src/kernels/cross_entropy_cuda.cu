@@ -42,7 +42,8 @@ __global__ void __launch_bounds__(kRowBlock, 1)
     for (int i = 0; i < kCount; ++i) part += std::exp(pack.v[i] - top);
     total += part;
   }
-  total = team.reduce(total, cuda::Sum{});  // all have read the label's score by now
+  total = team.reduce(total, cuda::Sum{});
+  __syncwarp();  // all have read the label's score by now; shuffles alone do not order memory
   const F lse = top + static_cast<F>(std::log(total));
   if (exists && threadIdx.x == 0) loss[team.row()] = counts ? lse - score : F{0};
   if (dscores == nullptr) return;
