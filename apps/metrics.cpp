@@ -114,6 +114,7 @@ json to_json(const MetricsLine& line) {
                  {"lr", line.lr},
                  {"train", {{"loss", number(line.train_loss)}}}};
   if (line.grad_norm) object["train"]["grad_norm"] = number(*line.grad_norm);
+  if (line.skipped > 0) object["train"]["skipped"] = line.skipped;
   if (line.valid) {
     object["valid"] = {{"mae", number(line.valid->mae())},
                        {"rmse", number(line.valid->rmse())},

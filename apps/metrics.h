@@ -57,11 +57,13 @@ struct MetricsLine {
   double lr = 0;
   double train_loss = 0;
   std::optional<double> grad_norm;
+  std::int64_t skipped = 0;  ///< steps since the last line whose gradient was not finite
   std::optional<double> valid_loss;
   std::optional<SplitScores> valid;
 };
 
-/// {"step", "epoch", "seconds", "lr", "train": {"loss"}, "valid": {"loss", "mae", "rmse", "r2"}}.
+/// {"step", "epoch", "seconds", "lr", "train": {"loss", "skipped"}, "valid": {"loss", "mae",
+/// "rmse", "r2"}}.
 nlohmann::json to_json(const MetricsLine& line);
 
 }  // namespace moiety::apps

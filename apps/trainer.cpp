@@ -173,6 +173,7 @@ void Trainer::settle() { account(step_->results(/*wait=*/true)); }
 void Trainer::account(const std::vector<nn::StepResult>& results) {
   for (const nn::StepResult& result : results) {
     last_report_ = result.report;
+    skipped_ += result.report.skipped ? 1 : 0;
     if (result.report.skipped) continue;  // a loss that is not finite would hide all others
     position_.loss_sum += result.loss;
     ++position_.loss_steps;

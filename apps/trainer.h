@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "apps/evaluation.h"
 #include "apps/metrics.h"
@@ -68,6 +69,8 @@ class Trainer {
   bool observe(const SplitScores& valid);
   /// Mean training loss since the last call, which it resets.
   double take_mean_loss();
+  /// Likewise the steps that were skipped because their gradient was not finite.
+  std::int64_t take_skipped() { return std::exchange(skipped_, 0); }
   void add_seconds(double seconds) { position_.seconds += seconds; }
 
   /// Weights for prediction (the averaged ones where the recipe keeps them), and what the model is.
@@ -99,6 +102,7 @@ class Trainer {
   nn::FlatBuffer gradients_;
   std::unique_ptr<TrainingStep> step_;
   nn::StepReport last_report_;
+  std::int64_t skipped_ = 0;
   std::int64_t steps_per_epoch_ = 0;
   std::int64_t total_steps_ = 0;
   TrainingPosition position_;

@@ -90,6 +90,11 @@ class TrainingLoop {
     line.lr = lr;
     line.train_loss = trainer_.take_mean_loss();
     line.grad_norm = trainer_.last_report().gradient_norm;
+    line.skipped = trainer_.take_skipped();
+    if (line.skipped > 0) {
+      spdlog::warn("{} of the steps up to step {} were skipped: their gradient was not finite",
+                   line.skipped, at.step);
+    }
     line.valid_loss = valid.loss;
     line.valid = valid.scores;
     run_.append_metrics(to_json(line));

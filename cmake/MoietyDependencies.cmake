@@ -14,7 +14,7 @@ endif()
 message(STATUS "Moiety: dense products through ${MOIETY_GEMM}, CUDA ${MOIETY_CUDA} ${MOIETY_SIMT}")
 
 if(MOIETY_CUDA AND NOT MOIETY_SIMT)
-  find_package(CUDAToolkit REQUIRED)
+  find_package(CUDAToolkit 12 REQUIRED)
 endif()
 
 if(MOIETY_DATA)

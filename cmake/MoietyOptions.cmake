@@ -2,7 +2,7 @@
 # Options of the build. The core (tensor, kernels, autograd, nn) needs a C++20 compiler alone.
 include(CheckLanguage)
 check_language(CUDA)
-find_package(CUDAToolkit QUIET)
+find_package(CUDAToolkit 12 QUIET)
 if(CMAKE_CUDA_COMPILER AND CUDAToolkit_FOUND)
   set(_has_cuda ON)
 else()

@@ -30,7 +30,12 @@ Ema::Swapped::Swapped(const Ema& ema) : ema_(ema), trained_(ema.parameters_.valu
   ema_.parameters_.values().copy_from(ema_.average_.flat);
 }
 
-Ema::Swapped::~Swapped() { ema_.parameters_.values().copy_from(trained_); }
+Ema::Swapped::~Swapped() {
+  try {
+    ema_.parameters_.values().copy_from(trained_);
+  } catch (const Error&) {  // the device is lost, and another exception says so
+  }
+}
 
 std::vector<NamedTensor> Ema::named_averages() const {
   std::vector<NamedTensor> out;

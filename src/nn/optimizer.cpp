@@ -137,8 +137,9 @@ StepReport Optimizer::report(const kernels::StepDecision& decision) {
 }
 
 void Optimizer::check_skipped(const StepReport& report) const {
-  check(report.skipped_in_a_row <= config_.max_skipped, "the gradient was not finite in ",
-        report.skipped_in_a_row, " steps in a row (its norm is ", report.gradient_norm,
+  check(report.skipped_in_a_row <= config_.max_skipped,
+        "the gradient was too large or not finite in ", report.skipped_in_a_row,
+        " steps in a row (its norm is ", report.gradient_norm,
         "); lower the learning rate, clip the gradient or look for bad rows in the data");
 }
 

@@ -56,7 +56,8 @@ RecordedStep::RecordedStep(const FlatParameters& parameters, const FlatBuffer& g
 RecordedStep::~RecordedStep() {
   // Copies may still be reading host memory that goes now.
   try {
-    for (const auto& flight : flights_) flight->done->synchronize();
+    device_.synchronize(device_.stream(StreamRole::copy));
+    device_.synchronize(device_.stream());
   } catch (const Error&) {  // somebody else's fault, which is reported elsewhere
   }
 }
@@ -66,7 +67,8 @@ void RecordedStep::run(StepPart part) {
   land(flight);
   Program& program = program_for(part);
   write_numbers(part);
-  upload(part.batch, flight, program.batch.memory);
+  flight.batch = std::move(part.batch);  // lives until its copy is done
+  upload(flight, program.batch.memory);
   const bool first = part.number == 0;
   const bool last = part.last;
   if (!program.has_run) {
@@ -85,7 +87,6 @@ void RecordedStep::run(StepPart part) {
                        flight.decision.bytes(), stream);
   }
   flight.done->record(stream);
-  flight.batch = std::move(part.batch);
   flight.ends_step = last;
   flight.pending = true;
   next_flight_ = (next_flight_ + 1) % kFlights;
@@ -149,15 +150,16 @@ void RecordedStep::write_numbers(const StepPart& part) {
   std::memcpy(part.batch.extra.raw_data(), &numbers, sizeof numbers);
 }
 
-void RecordedStep::upload(const PackedBatch& batch, Flight& flight, const Tensor& to) {
+void RecordedStep::upload(Flight& flight, const Tensor& to) {
+  const Tensor& from = flight.batch.memory;
   const Stream& compute = device_.stream();
   const Stream& copy = device_.stream(StreamRole::copy);
-  const std::size_t bytes = batch.memory.bytes();
+  const std::size_t bytes = from.bytes();
   if (!flight.landing.defined() || flight.landing.bytes() < bytes) {
-    flight.landing = Tensor::empty(batch.memory.shape(), DType::u8, device_);
+    flight.landing = Tensor::empty(from.shape(), DType::u8, device_);
     device_.wait(copy, compute);  // who had this memory may still be using it
   }
-  device_.copy_bytes(flight.landing.raw_data(), batch.memory.raw_data(), bytes, copy);
+  device_.copy_bytes(flight.landing.raw_data(), from.raw_data(), bytes, copy);
   device_.wait(compute, copy);
   device_.copy_bytes(to.raw_data(), flight.landing.raw_data(), bytes, compute);
 }

@@ -81,7 +81,7 @@ class RecordedStep {
 
   Program& program_for(const StepPart& part);
   void write_numbers(const StepPart& part);
-  void upload(const PackedBatch& batch, Flight& flight, const Tensor& to);
+  void upload(Flight& flight, const Tensor& to);
   void work(const Program& program, bool first, bool last) const;
   void land(Flight& flight);
 

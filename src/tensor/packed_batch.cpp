@@ -120,7 +120,14 @@ void pad_edges(const GraphBatch& batch, const BatchSize& size, const Adjacency& 
 }  // namespace
 
 BatchSize padded_size(const GraphBatch& batch) {
-  return {padded(batch.nodes() + 1), padded(batch.edges()), padded(batch.graphs() + 1)};
+  // A layer that sums over edges makes a node with many loops grow without bound: two are what an
+  // atom in a chain has.
+  constexpr std::int64_t kMostLoops = 2;
+  BatchSize size{padded(batch.nodes() + 1), padded(batch.edges()), padded(batch.graphs() + 1)};
+  while (kMostLoops * (size.nodes - batch.nodes()) < size.edges - batch.edges()) {
+    size.nodes = padded(size.nodes + 1);
+  }
+  return size;
 }
 
 PackedBatch pack(const GraphBatch& batch, const BatchSize& size, std::int64_t extra_bytes,

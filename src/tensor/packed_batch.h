@@ -14,8 +14,9 @@ struct BatchSize {
   auto operator<=>(const BatchSize&) const = default;
 };
 
-/// One of few sizes that holds the batch with at least a node and a graph to spare: extents are
-/// multiples of an eighth of a power of two, so that at most an eighth is padding.
+/// One of few sizes that holds the batch with at least a node and a graph to spare, and a node for
+/// every two spare edges: extents are 64 or multiples of an eighth of a power of two, so that about
+/// an eighth is padding where batches are not small.
 BatchSize padded_size(const GraphBatch& batch);
 
 /// A batch filled up to a given size, in one block of memory that one copy moves.
