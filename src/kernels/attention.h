@@ -7,7 +7,9 @@
 
 // Softmax attention over packed sequences: nothing is computed for padding, and no matrix of all
 // pairs is kept (Dao et al. 2022; Rabe and Staats 2021). T tokens, H heads, D head size, B
-// sequences. Floating views of one dtype, f32 or f64, on a GPU bf16 or f16 as well.
+// sequences. Kernels trust the pointers: see
+// check_ptr in index_check.h. Floating views of one dtype, f32 or f64, on a GPU bf16 or f16 as
+// well.
 namespace moiety::kernels {
 
 struct AttentionRule {

@@ -193,7 +193,7 @@ void fill_bias_gradient(const Stream& stream, const AttentionView<T>& view, cons
 void attention_grad(const Stream& stream, const AttentionRule& rule, const AttentionInputs& in,
                     const TensorView& out, const TensorView& lse, const TensorView& grad,
                     const AttentionGrads& grads) {
-  check_sequences(in);
+  check_bias_reach(in);
   visit_float(in.q.dtype, [&]<class T>() {
     const AttentionView<T> view(rule, in);
     const Saved<T> saved{out.as<T>(), lse.as<T>(), grad.as<T>()};

@@ -162,8 +162,7 @@ class AttentionView {
   std::int64_t group_;
 };
 
-/// Throws ShapeError for pointers that do not ascend from 0 to the tokens there are, or a bias that
-/// is shorter than a sequence.
-void check_sequences(const AttentionInputs& in);
+/// Throws ShapeError for a bias that is shorter than a sequence.
+void check_bias_reach(const AttentionInputs& in);
 
 }  // namespace moiety::kernels::cpu

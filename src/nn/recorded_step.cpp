@@ -31,9 +31,11 @@ struct RecordedStep::Program {
 /// A part on its way: it keeps alive what copies still read, and takes back what the step did.
 struct RecordedStep::Flight {
   explicit Flight(Device& device)
-      : done(device.make_event()),
+      : uploaded(device.make_event()),
+        done(device.make_event()),
         decision(Tensor::empty({kernels::kDecisionSize}, DType::f64, device.staging())) {}
 
+  std::unique_ptr<Event> uploaded;
   std::unique_ptr<Event> done;
   Tensor decision;    // of the step, on the host
   PackedBatch batch;  // on the host
@@ -160,7 +162,8 @@ void RecordedStep::upload(Flight& flight, const Tensor& to) {
     device_.wait(copy, compute);  // who had this memory may still be using it
   }
   device_.copy_bytes(flight.landing.raw_data(), from.raw_data(), bytes, copy);
-  device_.wait(compute, copy);
+  flight.uploaded->record(copy);
+  flight.uploaded->hold(compute);
   device_.copy_bytes(to.raw_data(), flight.landing.raw_data(), bytes, compute);
 }
 

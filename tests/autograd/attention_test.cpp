@@ -11,6 +11,7 @@
 #include "autograd/engine.h"
 #include "autograd/gradcheck.h"
 #include "autograd/ops/elementwise.h"
+#include "support/devices.h"
 #include "support/error_text.h"
 #include "tensor/rng.h"
 
@@ -163,12 +164,6 @@ void expect_near(const Tensor& got, const Numbers& expected, double tolerance) {
   got.dtype() == DType::f64 ? compare(got.to_vector<double>()) : compare(got.to_vector<float>());
 }
 
-std::vector<std::string> devices() {
-  std::vector<std::string> names = {"cpu"};
-  if (cuda_status().count > 0) names.emplace_back("cuda");
-  return names;
-}
-
 class Attention : public ::testing::TestWithParam<std::tuple<std::string, Case>> {
  protected:
   const Case& the_case() const { return std::get<1>(GetParam()); }
@@ -291,9 +286,12 @@ const Case kCases[] = {
     {.name = "width_of_128", .queries = {12, 33}, .width = 128},
 };
 
-INSTANTIATE_TEST_SUITE_P(
-    All, Attention, ::testing::Combine(::testing::ValuesIn(devices()), ::testing::ValuesIn(kCases)),
-    [](const auto& each) { return std::get<0>(each.param) + "_" + std::get<1>(each.param).name; });
+INSTANTIATE_TEST_SUITE_P(All, Attention,
+                         ::testing::Combine(::testing::ValuesIn(testing::devices()),
+                                            ::testing::ValuesIn(kCases)),
+                         [](const auto& each) {
+                           return std::get<0>(each.param) + "_" + std::get<1>(each.param).name;
+                         });
 
 TEST(AttentionMask, RowsThatSeeNothingAreZero) {
   const auto device = make_cpu_device(1);
@@ -350,6 +348,8 @@ TEST(AttentionMemory, GrowsWithTheTokensNotWithTheirPairs) {
   EXPECT_LT(long_ones, 4.5 * short_ones);
 }
 
+class AttentionPointers : public ::testing::TestWithParam<std::string> {};
+
 TEST(AttentionErrors, NameWhatDoesNotFit) {
   const auto device = make_cpu_device(1);
   const auto error_with = [&](const Case& c, const Lengths& queries, const Lengths& keys) {
@@ -361,14 +361,34 @@ TEST(AttentionErrors, NameWhatDoesNotFit) {
   };
   const Case c{.name = {}, .queries = {4, 2}};
   EXPECT_TRUE(
-      testing::says(error_with(c, {4, 1}, {4, 2}), {"query_ptr", "from 0 to 5", "6 tokens"}));
-  EXPECT_TRUE(testing::says(error_with(c, {7, -1}, {4, 2}), {"query_ptr", "descends"}));
+      testing::says(error_with(c, {4, 1}, {4, 2}), {"attention: query_ptr[2] is 5", "rows, 6"}));
+  EXPECT_TRUE(
+      testing::says(error_with(c, {7, -1}, {4, 2}), {"query_ptr must ascend", "query_ptr[2] = 6"}));
   EXPECT_TRUE(testing::says(error_with(c, {4, 2}, {6}), {"key_ptr", "2 sequences"}));
   const Case three{.name = "", .queries = {4}, .heads = 3, .key_heads = 2};
   EXPECT_TRUE(testing::says(error_with(three, {4}, {4}), {"3 heads cannot share 2"}));
   const Case narrow{.name = "", .queries = {4, 2}, .bias = {1, 1, 3, 4}};
   EXPECT_TRUE(testing::says(error_with(narrow, {4, 2}, {4, 2}), {"sequence 0", "only 3"}));
 }
+
+TEST_P(AttentionPointers, AreCheckedBeforeTheyAreTrusted) {
+  const auto device = make_device(GetParam(), 1);
+  const Case c{.name = {}, .queries = {4, 2}};
+  const Variables x = make_inputs(c, DType::f32, *device);
+  const Tensor good = pointers({4, 2}, *device);
+  const Tensor bad = pointers({4, 1}, *device);
+  const auto run_with = [&](const Tensor& query_ptr, const Tensor& key_ptr) {
+    return testing::error_text([&] {
+      ops::attention(x[0], x[1], x[2], {query_ptr, key_ptr}).data().to_vector<float>();
+    });
+  };
+  EXPECT_TRUE(testing::says(run_with(bad, good), {"attention: ", "query_ptr[2] is "}));
+  EXPECT_TRUE(testing::says(run_with(good, bad), {"attention: ", "key_ptr[2] is "}));
+  EXPECT_EQ(run_with(good, good), "nothing was thrown");
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, AttentionPointers, ::testing::ValuesIn(testing::devices()),
+                         [](const auto& each) { return each.param; });
 
 TEST(AttentionErrors, RefusesASecondDerivative) {
   const auto device = make_cpu_device(1);

@@ -10,6 +10,7 @@
 #include "autograd/gradcheck.h"
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/matmul.h"
+#include "support/devices.h"
 #include "support/error_text.h"
 #include "tensor/rng.h"
 
@@ -17,12 +18,6 @@ namespace moiety {
 namespace {
 
 using Numbers = std::vector<double>;
-
-std::vector<std::string> devices() {
-  std::vector<std::string> names = {"cpu"};
-  if (cuda_status().count > 0) names.emplace_back("cuda");
-  return names;
-}
 
 class CrossEntropy : public ::testing::TestWithParam<std::string> {
  protected:
@@ -139,7 +134,7 @@ TEST_P(CrossEntropy, HalvesAreClose) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, CrossEntropy, ::testing::ValuesIn(devices()),
+INSTANTIATE_TEST_SUITE_P(Devices, CrossEntropy, ::testing::ValuesIn(testing::devices()),
                          [](const auto& each) { return each.param; });
 
 }  // namespace

@@ -2,17 +2,12 @@
 #include <gtest/gtest.h>
 
 #include "kernels/elementwise.h"
+#include "support/devices.h"
 #include "support/error_text.h"
 #include "tensor/tensor.h"
 
 namespace moiety::kernels {
 namespace {
-
-std::vector<std::string> devices() {
-  std::vector<std::string> names = {"cpu"};
-  if (cuda_status().count > 0) names.emplace_back("cuda");
-  return names;
-}
 
 class AccumulateAll : public ::testing::TestWithParam<std::string> {
  protected:
@@ -65,7 +60,7 @@ TEST_P(AccumulateAll, NamesWhatDoesNotFit) {
   EXPECT_THROW(accumulate_all(device_->stream(), from, {}), ShapeError);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, AccumulateAll, ::testing::ValuesIn(devices()),
+INSTANTIATE_TEST_SUITE_P(Devices, AccumulateAll, ::testing::ValuesIn(testing::devices()),
                          [](const auto& each) { return each.param; });
 
 }  // namespace

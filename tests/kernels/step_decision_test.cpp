@@ -8,18 +8,13 @@
 
 #include "kernels/optimizer.h"
 #include "kernels/random.h"
+#include "support/devices.h"
 #include "tensor/tensor.h"
 
 namespace moiety::kernels {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-std::vector<std::string> devices() {
-  std::vector<std::string> names = {"cpu"};
-  if (cuda_status().count > 0) names.emplace_back("cuda");
-  return names;
-}
 
 class StepDecisionTest : public ::testing::TestWithParam<std::string> {
  protected:
@@ -152,7 +147,7 @@ TEST_P(StepDecisionTest, RefusesWhatIsNone) {
   EXPECT_THROW(dropout(stream_, number(1).view(), 0, 0.5, x, x), ShapeError);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, StepDecisionTest, ::testing::ValuesIn(devices()),
+INSTANTIATE_TEST_SUITE_P(Devices, StepDecisionTest, ::testing::ValuesIn(testing::devices()),
                          [](const auto& each) { return each.param; });
 
 }  // namespace

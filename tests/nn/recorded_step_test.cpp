@@ -9,6 +9,7 @@
 #include "autograd/engine.h"
 #include "autograd/ops/loss.h"
 #include "nn/graph_model.h"
+#include "support/devices.h"
 #include "support/error_text.h"
 #include "support/toy_graphs.h"
 
@@ -135,12 +136,6 @@ std::vector<GraphBatch> some_batches(Device& host) {
   return out;
 }
 
-std::vector<std::string> devices() {
-  std::vector<std::string> names = {"cpu"};
-  if (cuda_status().count > 0) names.emplace_back("cuda");
-  return names;
-}
-
 class RecordedStepTest : public ::testing::TestWithParam<std::string> {
  protected:
   std::unique_ptr<Device> device_ = make_device(GetParam(), 1);
@@ -265,7 +260,7 @@ TEST_P(RecordedStepTest, TakesBatchesOfOneKind) {
                             {"the same features and targets"}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, RecordedStepTest, ::testing::ValuesIn(devices()),
+INSTANTIATE_TEST_SUITE_P(Devices, RecordedStepTest, ::testing::ValuesIn(testing::devices()),
                          [](const auto& each) { return each.param; });
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include "autograd/node.h"
 #include "autograd/ops/contiguous.h"
+#include "kernels/index_check.h"
+#include "kernels/norm.h"
 
 namespace moiety::ops {
 namespace {
@@ -36,6 +38,15 @@ kernels::AttentionInputs inputs_of(const Tensor& q, const Tensor& k, const Tenso
           sequences.query_ptr,
           sequences.key_ptr,
           bias.defined() ? bias.data().view() : TensorView{}};
+}
+
+void check_sequences(const Sequences& sequences, std::int64_t queries, std::int64_t keys) {
+  const auto& [query_ptr, key_ptr] = sequences;
+  const Stream& stream = query_ptr.device().stream();
+  kernels::check_ptr(stream, query_ptr, queries, "attention", "query_ptr");
+  const bool same = query_ptr.raw_data() == key_ptr.raw_data() &&
+                    query_ptr.shape() == key_ptr.shape() && queries == keys;
+  if (!same) kernels::check_ptr(stream, key_ptr, keys, "attention", "key_ptr");
 }
 
 /// With the bias as a fourth where there is one.
@@ -79,10 +90,10 @@ Variable attention(const Variable& q, const Variable& k, const Variable& v,
   const Tensor queries = by_heads(q.data());
   const Tensor keys = by_heads(k.data());
   const Tensor values = by_heads(v.data());
+  check_sequences(sequences, queries.size(0), keys.size(0));
   const Tensor out = Tensor::empty(queries.shape(), queries.dtype(), queries.device());
-  const Tensor lse =
-      Tensor::empty({queries.size(0), queries.size(1)},
-                    queries.dtype() == DType::f64 ? DType::f64 : DType::f32, queries.device());
+  const Tensor lse = Tensor::empty({queries.size(0), queries.size(1)},
+                                   kernels::statistics_dtype(queries.dtype()), queries.device());
   kernels::attention(queries.device().stream(), rule_of(options, queries.size(2)),
                      inputs_of(queries, keys, values, sequences, bias), out, lse);
   const Variables inputs = with_bias(q, k, v, bias);

@@ -9,6 +9,7 @@
 #include "kernels/cross_entropy.h"
 #include "kernels/elementwise.h"
 #include "kernels/matmul.h"
+#include "kernels/norm.h"
 #include "kernels/reduce.h"
 
 namespace moiety::ops {
@@ -18,8 +19,6 @@ using autograd::RuleContext;
 
 /// Rows whose scores exist at a time: products of so many are as fast as of all.
 constexpr std::int64_t kRowsAtATime = 512;
-
-DType loss_dtype(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
 
 Tensor sum_of(const Tensor& losses) {
   Tensor out = Tensor::empty({}, losses.dtype(), losses.device());
@@ -75,7 +74,8 @@ void add_rows(const Tensor& x, const Tensor& weight, const Tensor& dscores, std:
 Variable cross_entropy(const Variable& scores, const Tensor& target) {
   check_target(scores.data(), target);
   const Tensor rows = contiguous(scores.data());
-  const Tensor losses = Tensor::empty({rows.size(0)}, loss_dtype(rows.dtype()), rows.device());
+  const Tensor losses =
+      Tensor::empty({rows.size(0)}, kernels::statistics_dtype(rows.dtype()), rows.device());
   const bool wanted = autograd::grad_enabled() && scores.requires_grad();
   const Tensor slope = wanted ? Tensor::empty(rows.shape(), rows.dtype(), rows.device()) : Tensor();
   kernels::cross_entropy(rows.device().stream(), rows, target, losses, view_or_none(slope));
@@ -101,7 +101,8 @@ Variable linear_cross_entropy(const Variable& x, const Variable& weight, const V
       zeros_if(records && weight.requires_grad(), matrix),
       bias.defined() ? zeros_if(records && bias.requires_grad(), bias.data()) : Tensor()};
   const std::int64_t count = rows.size(0);
-  const Tensor losses = Tensor::empty({count}, loss_dtype(rows.dtype()), rows.device());
+  const Tensor losses =
+      Tensor::empty({count}, kernels::statistics_dtype(rows.dtype()), rows.device());
   const Tensor scores =
       Tensor::empty({std::min(count, kRowsAtATime), matrix.size(0)}, rows.dtype(), rows.device());
   for (std::int64_t begin = 0; begin < count; begin += kRowsAtATime) {
