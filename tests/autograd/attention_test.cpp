@@ -8,6 +8,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "autograd/attention_case.h"
 #include "autograd/engine.h"
 #include "autograd/gradcheck.h"
 #include "autograd/ops/elementwise.h"
@@ -18,69 +19,7 @@
 namespace moiety {
 namespace {
 
-using Lengths = std::vector<std::int64_t>;
-using Numbers = std::vector<double>;
-
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
-
-struct Case {
-  std::string name;
-  Lengths queries;
-  Lengths keys = {};  // empty: those of the queries
-  std::int64_t heads = 2;
-  std::int64_t key_heads = 2;
-  std::int64_t width = 8;
-  bool causal = false;
-  double dropout = 0;
-  Shape bias = {};  // no dimensions: none
-};
-
-std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.name; }
-
-Lengths keys_of(const Case& c) { return c.keys.empty() ? c.queries : c.keys; }
-
-std::int64_t sum(const Lengths& lengths) {
-  return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
-}
-
-Tensor pointers(const Lengths& lengths, Device& device) {
-  std::vector<std::int32_t> ptr = {0};
-  for (const std::int64_t n : lengths) ptr.push_back(ptr.back() + static_cast<std::int32_t>(n));
-  return Tensor::from(ptr, {std::ssize(ptr)}, device);
-}
-
-Numbers random_numbers(const Shape& shape, std::uint64_t stream) {
-  Numbers out;
-  for (std::int64_t i = 0; i < shape.numel(); ++i) {
-    out.push_back(2 * random_uniform({4, stream}, static_cast<std::uint64_t>(i)) - 1);
-  }
-  return out;
-}
-
-ops::AttentionOptions options_of(const Case& c) {
-  return {.causal = c.causal, .dropout = c.dropout, .key = {9, 2}, .first = 3, .longest = 300};
-}
-
-std::vector<Shape> shapes_of(const Case& c) {
-  std::vector<Shape> shapes = {{sum(c.queries), c.heads, c.width},
-                               {sum(keys_of(c)), c.key_heads, c.width},
-                               {sum(keys_of(c)), c.key_heads, c.width}};
-  if (c.bias.ndim() > 0) shapes.push_back(c.bias);
-  return shapes;
-}
-
-Variables make_inputs(const Case& c, DType dtype, Device& device) {
-  Variables inputs;
-  for (const Shape& shape : shapes_of(c)) {
-    const Numbers values = random_numbers(shape, inputs.size());
-    const Tensor t =
-        dtype == DType::f64
-            ? Tensor::from(values, shape, device)
-            : Tensor::from(std::vector<float>(values.begin(), values.end()), shape, device);
-    inputs.emplace_back(t, true);
-  }
-  return inputs;
-}
+using namespace testing::attention;  // NOLINT: the file is about it
 
 Variable run(const Case& c, const Variables& x) {
   Device& device = x[0].device();
@@ -346,60 +285,6 @@ TEST(AttentionMemory, GrowsWithTheTokensNotWithTheirPairs) {
   const double short_ones = peak(1024);
   const double long_ones = peak(4096);
   EXPECT_LT(long_ones, 4.5 * short_ones);
-}
-
-class AttentionPointers : public ::testing::TestWithParam<std::string> {};
-
-TEST(AttentionErrors, NameWhatDoesNotFit) {
-  const auto device = make_cpu_device(1);
-  const auto error_with = [&](const Case& c, const Lengths& queries, const Lengths& keys) {
-    return testing::error_text([&] {
-      const Variables x = make_inputs(c, DType::f32, *device);
-      ops::attention(x[0], x[1], x[2], {pointers(queries, *device), pointers(keys, *device)}, {},
-                     x.size() > 3 ? x[3] : Variable());
-    });
-  };
-  const Case c{.name = {}, .queries = {4, 2}};
-  EXPECT_TRUE(
-      testing::says(error_with(c, {4, 1}, {4, 2}), {"attention: query_ptr[2] is 5", "rows, 6"}));
-  EXPECT_TRUE(
-      testing::says(error_with(c, {7, -1}, {4, 2}), {"query_ptr must ascend", "query_ptr[2] = 6"}));
-  EXPECT_TRUE(testing::says(error_with(c, {4, 2}, {6}), {"key_ptr", "2 sequences"}));
-  const Case three{.name = "", .queries = {4}, .heads = 3, .key_heads = 2};
-  EXPECT_TRUE(testing::says(error_with(three, {4}, {4}), {"3 heads cannot share 2"}));
-  const Case narrow{.name = "", .queries = {4, 2}, .bias = {1, 1, 3, 4}};
-  EXPECT_TRUE(testing::says(error_with(narrow, {4, 2}, {4, 2}), {"sequence 0", "only 3"}));
-}
-
-TEST_P(AttentionPointers, AreCheckedBeforeTheyAreTrusted) {
-  const auto device = make_device(GetParam(), 1);
-  const Case c{.name = {}, .queries = {4, 2}};
-  const Variables x = make_inputs(c, DType::f32, *device);
-  const Tensor good = pointers({4, 2}, *device);
-  const Tensor bad = pointers({4, 1}, *device);
-  const auto run_with = [&](const Tensor& query_ptr, const Tensor& key_ptr) {
-    return testing::error_text([&] {
-      ops::attention(x[0], x[1], x[2], {query_ptr, key_ptr}).data().to_vector<float>();
-    });
-  };
-  EXPECT_TRUE(testing::says(run_with(bad, good), {"attention: ", "query_ptr[2] is "}));
-  EXPECT_TRUE(testing::says(run_with(good, bad), {"attention: ", "key_ptr[2] is "}));
-  EXPECT_EQ(run_with(good, good), "nothing was thrown");
-}
-
-INSTANTIATE_TEST_SUITE_P(Devices, AttentionPointers, ::testing::ValuesIn(testing::devices()),
-                         [](const auto& each) { return each.param; });
-
-TEST(AttentionErrors, RefusesASecondDerivative) {
-  const auto device = make_cpu_device(1);
-  const Case c{.name = {}, .queries = {3}};
-  const Variables x = make_inputs(c, DType::f64, *device);
-  const Variable out = run(c, x);
-  EXPECT_TRUE(testing::says(testing::error_text([&] {
-                              autograd::grad({out}, x, {Variable(out.data().clone())},
-                                             {.create_graph = true});
-                            }),
-                            {"attention has no second derivative"}));
 }
 
 }  // namespace
