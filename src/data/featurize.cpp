@@ -10,10 +10,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "data/rdkit_log.h"
 #include "data/text.h"
+#include "tensor/rng.h"
 
 namespace moiety::data {
 namespace {
@@ -24,6 +27,9 @@ using RDKit::ROMol;
 
 constexpr std::array<std::int32_t, 9> kAtomDims = {119, 5, 12, 12, 10, 6, 6, 2, 2};
 constexpr std::array<std::int32_t, 3> kBondDims = {5, 6, 2};
+
+/// Keeps the orders of atoms apart from random numbers of other purposes under the same seed.
+constexpr std::uint64_t kRandomSmiles = 0x736D696C6573;  // "smiles"
 
 /// The place of `value` in first..last, or the class behind them.
 template <class Number>
@@ -182,6 +188,19 @@ MoleculeRecord Molecule::graph() const {
 }
 
 std::string Molecule::canonical_smiles() const { return RDKit::MolToSmiles(*impl_->mol); }
+
+std::string Molecule::random_smiles(std::uint64_t seed) const {
+  const RngKey key = derive_key(seed, kRandomSmiles, 0);
+  std::vector<unsigned> order(impl_->mol->getNumAtoms());
+  std::iota(order.begin(), order.end(), 0u);
+  for (std::size_t i = order.size(); i > 1; --i) {
+    std::swap(order[i - 1], order[random_below(key, i, i)]);
+  }
+  const std::unique_ptr<ROMol> renumbered(RDKit::MolOps::renumberAtoms(*impl_->mol, order));
+  RDKit::SmilesWriteParams params;
+  params.canonical = false;
+  return RDKit::MolToSmiles(*renumbered, params);
+}
 
 std::string Molecule::scaffold() const {
   const std::unique_ptr<ROMol> scaffold(RDKit::MurckoDecompose(*impl_->mol));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -40,6 +41,10 @@ class Molecule {
   MoleculeRecord graph() const;
   /// The same text for the same molecule, however its SMILES was written (isomeric).
   std::string canonical_smiles() const;
+  /// Another SMILES of the same molecule, written from atoms in a random order (Bjerrum,
+  /// arXiv:1703.07076; "restricted" in Arus-Pous et al., J. Cheminform. 11, 71, 2019). The same
+  /// seed gives the same text.
+  std::string random_smiles(std::uint64_t seed) const;
   /// SMILES of the rings and the chains that join them, chirality left out (Bemis and Murcko, "The
   /// properties of known drugs", J. Med. Chem. 1996); "" for a molecule without rings.
   std::string scaffold() const;

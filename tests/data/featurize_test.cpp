@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "support/error_text.h"
+#include "support/golden.h"
 
 namespace moiety::data {
 namespace {
@@ -40,8 +40,7 @@ TEST(Molecule, FeaturesOfOgb) {
 
 /// tests/golden/ogb_features.json comes from tests/reference/ogb_features.py.
 TEST(Molecule, GraphsOfThePythonReference) {
-  std::ifstream file(MOIETY_SOURCE_DIR "/tests/golden/ogb_features.json");
-  const auto golden = nlohmann::json::parse(file);
+  const auto golden = read_golden("ogb_features.json");
   EXPECT_GE(golden.size(), 30u);
   for (const auto& expected : golden) {
     const auto smiles = expected["smiles"].get<std::string>();
@@ -79,6 +78,28 @@ TEST(Molecule, CanonicalSmilesAndScaffold) {
   EXPECT_NE(Molecule("F/C=C/F").canonical_smiles(), Molecule("F/C=C\\F").canonical_smiles());
   EXPECT_EQ(Molecule("Cc1cc(Oc2nccc(CCC)c2)ccc1").scaffold(), "c1ccc(Oc2ccccn2)cc1");
   EXPECT_EQ(Molecule("CCO").scaffold(), "");
+}
+
+TEST(Molecule, RandomSmilesAreTheSameMolecule) {
+  std::set<std::string> texts;
+  const Molecule aspirin("CC(=O)Oc1ccccc1C(=O)O");
+  for (std::uint64_t seed = 0; seed < 20; ++seed) texts.insert(aspirin.random_smiles(seed));
+  EXPECT_GE(texts.size(), 15u);
+  EXPECT_EQ(Molecule("CC(=O)Oc1ccccc1C(=O)O").random_smiles(7), aspirin.random_smiles(7));
+  for (const auto& row : read_golden("ogb_features.json")) {
+    const Molecule molecule(row["smiles"].get<std::string>());
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      const std::string text = molecule.random_smiles(seed);
+      EXPECT_EQ(Molecule(text).canonical_smiles(), molecule.canonical_smiles()) << text;
+    }
+  }
+  const auto smiles = gap_smiles();
+  for (std::size_t i = 0; i < smiles.size(); i += 10) {
+    const Molecule molecule(smiles[i]);
+    const std::string text = molecule.random_smiles(i);
+    ASSERT_EQ(Molecule(text).canonical_smiles(), molecule.canonical_smiles())
+        << smiles[i] << " as " << text;
+  }
 }
 
 std::string refusal(const std::string& smiles) {
