@@ -16,6 +16,7 @@ void add_predict(CLI::App& app);
 void add_prepare(CLI::App& app);
 void add_recipe(CLI::App& app);
 void add_report(CLI::App& app);
+void add_tokenizer(CLI::App& app);
 void add_train(CLI::App& app);
 
 }  // namespace moiety::apps

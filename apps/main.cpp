@@ -38,6 +38,7 @@ int run(int argc, char** argv) {
   moiety::apps::add_inspect(app);
   moiety::apps::add_report(app);
   moiety::apps::add_recipe(app);
+  moiety::apps::add_tokenizer(app);
   moiety::apps::add_devices(app);
   try {
     app.parse(argc, argv);

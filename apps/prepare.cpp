@@ -8,11 +8,9 @@
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,6 +18,7 @@
 
 #include "apps/commands.h"
 #include "apps/console.h"
+#include "apps/seed.h"
 #include "apps/suggest.h"
 #include "data/table.h"
 #include "data/units.h"
@@ -75,16 +74,6 @@ std::vector<data::TargetSpec> parse_targets(const PrepareFlags& flags) {
     targets.push_back({name, std::move(unit), flags.task});
   }
   return targets;
-}
-
-/// CLI11 takes a number that is out of range as the nearest one.
-std::uint64_t parse_seed(const std::string& text) {
-  std::uint64_t seed = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, seed);
-  check<UserError>(error == std::errc() && stop == end, "--seed ", text,
-                   ": use a whole number from 0 to ", std::numeric_limits<std::uint64_t>::max());
-  return seed;
 }
 
 data::SplitPlan parse_split(const PrepareFlags& flags) {
