@@ -25,6 +25,7 @@ enum class UnaryOp : std::uint8_t {
   tanh,
   silu,
   gelu,
+  gelu_tanh,
   softplus,
   normal_cdf,
   step,
@@ -45,8 +46,8 @@ enum class BinaryOp : std::uint8_t {
 void unary(const Stream& stream, UnaryOp op, const TensorView& x, const TensorView& out);
 
 /// out = grad * op'(.): the derivative is taken from the output of the operation for exp, sqrt,
-/// relu, sigmoid and tanh, and from its input for silu, gelu and softplus; Error for the rest.
-/// saved and grad of one shape with out.
+/// relu, sigmoid and tanh, and from its input for silu, gelu, gelu_tanh and softplus; Error for the
+/// rest. saved and grad of one shape with out.
 void unary_grad(const Stream& stream, UnaryOp op, const TensorView& saved, const TensorView& grad,
                 const TensorView& out);
 

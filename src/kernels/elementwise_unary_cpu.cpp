@@ -7,6 +7,8 @@ namespace moiety::kernels::cpu {
 namespace {
 
 constexpr double kInvSqrt2Pi = 0.398942280401432677939946;
+constexpr double kGeluSlope = 1.59576912160573071175978;  // 2 sqrt(2 / pi)
+constexpr double kGeluCubic = 0.044715;
 
 // One copy of each loop, with arguments by value: inlined into the several places that call it, the
 // compiler gives up on vectorising some.
@@ -61,6 +63,10 @@ void visit_unary(UnaryOp op, const Visit& visit) {
       return visit([](T x) { return x * math::sigmoid(x); });
     case UnaryOp::gelu:
       return visit([](T x) { return x * math::normal_cdf(x); });
+    case UnaryOp::gelu_tanh:  // (1 + tanh(u)) / 2 is the sigmoid of 2 u
+      return visit([](T x) {
+        return x * math::sigmoid(T(kGeluSlope) * x * (T(1) + T(kGeluCubic) * x * x));
+      });
     case UnaryOp::softplus:
       return visit(
           [](T x) { return (x < T(0) ? T(0) : x) + math::log1p(math::exp(-std::fabs(x))); });
@@ -96,6 +102,13 @@ void visit_unary_grad(UnaryOp op, const Visit& visit) {
     case UnaryOp::gelu:
       return visit([](T x, T g) {
         return g * (math::normal_cdf(x) + x * T(kInvSqrt2Pi) * math::exp(T(-0.5) * x * x));
+      });
+    case UnaryOp::gelu_tanh:
+      return visit([](T x, T g) {
+        const T square = T(kGeluCubic) * x * x;
+        const T s = math::sigmoid(T(kGeluSlope) * x * (T(1) + square));
+        const T slope = T(kGeluSlope) * (T(1) + T(3) * square);
+        return g * s * (T(1) + x * (T(1) - s) * slope);
       });
     case UnaryOp::softplus:
       return visit([](T x, T g) { return g * math::sigmoid(x); });

@@ -20,6 +20,10 @@ __device__ C normal_cdf_of(C x) {
   return C(0.5) * std::erfc(-x * C(kInvSqrt2));
 }
 
+// Of the approximate GELU: (1 + tanh(u)) / 2 is the sigmoid of 2 u.
+constexpr double kGeluSlope = 1.59576912160573071175978;  // 2 sqrt(2 / pi)
+constexpr double kGeluCubic = 0.044715;
+
 template <UnaryOp kOp>
 struct Function {
   template <class C>
@@ -36,6 +40,9 @@ struct Function {
     if constexpr (kOp == UnaryOp::tanh) return std::tanh(x);
     if constexpr (kOp == UnaryOp::silu) return x * sigmoid_of(x);
     if constexpr (kOp == UnaryOp::gelu) return x * normal_cdf_of(x);
+    if constexpr (kOp == UnaryOp::gelu_tanh) {
+      return x * sigmoid_of(C(kGeluSlope) * x * (C{1} + C(kGeluCubic) * x * x));
+    }
     if constexpr (kOp == UnaryOp::softplus) {
       return (x < C{0} ? C{0} : x) + std::log1p(std::exp(-std::fabs(x)));
     }
@@ -63,6 +70,12 @@ struct Gradient {
       constexpr double kInvSqrt2Pi = 0.398942280401432677939946;
       const C density = C(kInvSqrt2Pi) * std::exp(C(-0.5) * saved * saved);
       return g * (normal_cdf_of(saved) + saved * density);
+    }
+    if constexpr (kOp == UnaryOp::gelu_tanh) {
+      const C square = C(kGeluCubic) * saved * saved;
+      const C s = sigmoid_of(C(kGeluSlope) * saved * (C{1} + square));
+      const C slope = C(kGeluSlope) * (C{1} + C{3} * square);
+      return g * s * (C{1} + saved * (C{1} - s) * slope);
     }
     if constexpr (kOp == UnaryOp::softplus) return g * sigmoid_of(saved);
   }
@@ -96,6 +109,8 @@ void visit_unary(UnaryOp op, const Visit& visit) {
       return visit.template operator()<UnaryOp::silu>();
     case UnaryOp::gelu:
       return visit.template operator()<UnaryOp::gelu>();
+    case UnaryOp::gelu_tanh:
+      return visit.template operator()<UnaryOp::gelu_tanh>();
     case UnaryOp::softplus:
       return visit.template operator()<UnaryOp::softplus>();
     case UnaryOp::normal_cdf:
@@ -126,6 +141,8 @@ void visit_unary_grad(UnaryOp op, const Visit& visit) {
       return visit.template operator()<UnaryOp::silu>();
     case UnaryOp::gelu:
       return visit.template operator()<UnaryOp::gelu>();
+    case UnaryOp::gelu_tanh:
+      return visit.template operator()<UnaryOp::gelu_tanh>();
     case UnaryOp::softplus:
       return visit.template operator()<UnaryOp::softplus>();
     default:

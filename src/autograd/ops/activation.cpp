@@ -75,6 +75,15 @@ Variable gelu_derivative(const Variable& x) {
   return add(normal_cdf(x), mul(x, normal_density(x)));
 }
 
+Variable gelu_tanh_derivative(const Variable& x) {
+  constexpr double kSlope = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+  constexpr double kCubic = 0.044715;
+  const Variable squared = square(x);
+  const Variable s = sigmoid(mul(x, affine(squared, kSlope * kCubic, kSlope)));
+  const Variable slope = affine(squared, 3 * kSlope * kCubic, kSlope);
+  return add(s, mul(mul(x, sigmoid_derivative(s)), slope));
+}
+
 }  // namespace
 
 Variable sqrt(const Variable& x) { return from_output<UnaryOp::sqrt, sqrt_derivative>("sqrt", x); }
@@ -92,6 +101,10 @@ Variable tanh(const Variable& x) { return from_output<UnaryOp::tanh, tanh_deriva
 Variable silu(const Variable& x) { return from_input<UnaryOp::silu, silu_derivative>("silu", x); }
 
 Variable gelu(const Variable& x) { return from_input<UnaryOp::gelu, gelu_derivative>("gelu", x); }
+
+Variable gelu_tanh(const Variable& x) {
+  return from_input<UnaryOp::gelu_tanh, gelu_tanh_derivative>("gelu_tanh", x);
+}
 
 Variable softplus(const Variable& x) {
   return from_input<UnaryOp::softplus, sigmoid>("softplus", x);

@@ -34,6 +34,9 @@ Variable tanh(const Variable& x);
 Variable silu(const Variable& x);
 /// x * Phi(x) with the exact normal distribution function (erf).
 Variable gelu(const Variable& x);
+/// Its approximation x * (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, as GPT-2 has it
+/// (Hendrycks and Gimpel 2016).
+Variable gelu_tanh(const Variable& x);
 /// log(1 + exp(x)) without overflow.
 Variable softplus(const Variable& x);
 

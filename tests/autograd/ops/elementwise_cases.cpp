@@ -48,6 +48,12 @@ std::vector<Unary> unary_operations() {
       {"silu", ops::silu, [](double x) { return x * sigmoid(x); }, -5.0, 5.0},
       {"gelu", ops::gelu, [](double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); },
        -4.0, 4.0},
+      {"gelu_tanh", ops::gelu_tanh,
+       [](double x) {
+         const double u = std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x);
+         return 0.5 * x * (1 + std::tanh(u));
+       },
+       -4.0, 4.0},
       {"softplus", ops::softplus, [](double x) { return std::log(1 + std::exp(x)); }, -5.0, 5.0},
       {"step", ops::step, [](double x) { return x > 0 ? 1.0 : 0.0; }, -1.0, 1.0, false},
       {"sign", ops::sign, [](double x) { return double(x > 0) - double(x < 0); }, -1.0, 1.0, false},
