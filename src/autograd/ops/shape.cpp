@@ -63,6 +63,28 @@ Variable slice(const Variable& x, int dim, std::int64_t begin, std::int64_t end)
                 });
 }
 
+Variables split(const Variable& x, int dim, const std::vector<std::int64_t>& extents) {
+  const int d = normalize_dim(dim, x.ndim());
+  std::vector<Tensor> parts;
+  std::int64_t begin = 0;
+  for (const std::int64_t extent : extents) {
+    check<ShapeError>(extent >= 0 && extent <= x.size(d) - begin, "split of dimension ", d, " of ",
+                      x.shape(), ": part ", parts.size(), " has an extent of ", extent);
+    parts.push_back(x.data().slice(d, begin, begin + extent));
+    begin += extent;
+  }
+  check<ShapeError>(begin == x.size(d), "split of dimension ", d, " of ", x.shape(),
+                    " into parts that add up to ", begin);
+  return autograd::record_many("split", {x}, parts, {},
+                               [d, count = extents.size()](const RuleContext& c) -> Variables {
+                                 Variables grads;
+                                 for (std::size_t i = 0; i < count; ++i) {
+                                   grads.push_back(c.grad(static_cast<int>(i)));
+                                 }
+                                 return {concat(grads, d)};
+                               });
+}
+
 Variable concat(const Variables& parts, int dim) {
   check<ShapeError>(!parts.empty(), "concat of nothing");
   const int d = normalize_dim(dim, parts[0].ndim());

@@ -11,6 +11,9 @@ Variable reshape(const Variable& x, const Shape& shape);
 Variable transpose(const Variable& x, int dim0, int dim1);
 /// [begin, end) of a dimension.
 Variable slice(const Variable& x, int dim, std::int64_t begin, std::int64_t end);
+/// Cuts a dimension into consecutive parts of these extents, which add up to its own, without
+/// copying.
+Variables split(const Variable& x, int dim, const std::vector<std::int64_t>& extents);
 /// Joins along a dimension.
 Variable concat(const Variables& parts, int dim);
 

@@ -72,6 +72,24 @@ OpCase slice_case(const std::string& name, const Shape& shape, int dim, std::int
   return c;
 }
 
+OpCase split_case(const std::string& name, const Shape& shape, int dim,
+                  const std::vector<std::int64_t>& extents) {
+  OpCase c;
+  c.name = "split_" + name;
+  c.inputs = {shape};
+  c.run = [=](const Variables& x) { return ops::split(x[0], dim, extents); };
+  c.reference = [=](const Results& x) {
+    Results out;
+    std::int64_t begin = 0;
+    for (const std::int64_t extent : extents) {
+      out.push_back(slice_case("", shape, dim, begin, begin + extent).reference(x)[0]);
+      begin += extent;
+    }
+    return out;
+  };
+  return c;
+}
+
 OpCase concat_case(const std::string& name, const std::vector<Shape>& shapes, int dim) {
   OpCase c;
   c.name = "concat_" + name;
@@ -121,6 +139,10 @@ std::vector<OpCase> shape_cases() {
   cases.push_back(slice_case("32", {33, 33}, 1, 1, 33));
   cases.push_back(slice_case("33", {2, 70}, 1, 32, 65));
   cases.push_back(slice_case("large", {500, 99}, 1, 17, 80));
+  cases.push_back(split_case("rows", {5, 3}, 0, {2, 0, 3}));
+  cases.push_back(split_case("columns", {4, 6}, 1, {1, 3, 2}));
+  cases.push_back(split_case("heads", {3, 6, 2}, 1, {4, 1, 1}));
+  cases.push_back(split_case("large", {500, 99}, 1, {50, 49}));
   cases.push_back(concat_case("one", {{3, 4}}, 0));
   cases.push_back(concat_case("rows", {{2, 3}, {1, 3}}, 0));
   cases.push_back(concat_case("columns", {{2, 3}, {2, 1}, {2, 2}}, 1));
