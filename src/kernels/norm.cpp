@@ -16,6 +16,17 @@ void layer_norm_grad(const Stream& stream, const TensorView& grad, const TensorV
                                                       relu_bias);
 }
 
+void rms_norm(const Stream& stream, double eps, const TensorView& x, const TensorView& weight,
+              const TensorView& out, const TensorView& rstd) {
+  run_on<cpu::rms_norm, cuda::rms_norm>(stream, eps, x, weight, out, rstd);
+}
+
+void rms_norm_grad(const Stream& stream, const TensorView& grad, const TensorView& x,
+                   const TensorView& weight, const TensorView& rstd, const TensorView& dx,
+                   const TensorView& dweight) {
+  run_on<cpu::rms_norm_grad, cuda::rms_norm_grad>(stream, grad, x, weight, rstd, dx, dweight);
+}
+
 void column_statistics(const Stream& stream, const TensorView& x, const TensorView& mean,
                        const TensorView& var, const TensorView& rows) {
   run_on<cpu::column_statistics, cuda::column_statistics>(stream, x, mean, var, rows);

@@ -4,10 +4,11 @@
 #include "tensor/stream.h"
 #include "tensor/view.h"
 
-// Normalisation of contiguous x [N, C], by rows (layer norm) or by columns (batch norm). Views are
-// of one dtype, f32 or f64, on a GPU bf16 or f16 as well; means, variances and their like are of
-// statistics_dtype. Variances are computed from differences to the mean. An optional `rows`, i32
-// [1] on the device, says how many of the first rows count, held to [0, N]; undefined: all of them.
+// Normalisation of contiguous x [N, C], by rows (layer norm, RMS norm) or by columns (batch norm).
+// Views are of one dtype, f32 or f64, on a GPU bf16 or f16 as well; means, variances and their like
+// are of statistics_dtype. Variances are computed from differences to the mean. An optional `rows`,
+// i32 [1] on the device, says how many of the first rows count, held to [0, N]; undefined: all of
+// them.
 namespace moiety::kernels {
 
 /// What statistics of x are computed and kept in: f32 for bf16 and f16, else x's own dtype.
@@ -37,6 +38,16 @@ struct NormGrads {
 void layer_norm_grad(const Stream& stream, const TensorView& grad, const TensorView& x,
                      const TensorView& weight, const TensorView& mean, const TensorView& rstd,
                      const NormGrads& out, const TensorView& relu_bias = {});
+
+/// out = x * rstd * weight with rstd = 1 / sqrt(mean of squares + eps) of each row, which is kept:
+/// x [N, C], weight [C] -> out [N, C], rstd [N].
+void rms_norm(const Stream& stream, double eps, const TensorView& x, const TensorView& weight,
+              const TensorView& out, const TensorView& rstd);
+
+/// Its gradients: dx [N, C], dweight [C].
+void rms_norm_grad(const Stream& stream, const TensorView& grad, const TensorView& x,
+                   const TensorView& weight, const TensorView& rstd, const TensorView& dx,
+                   const TensorView& dweight);
 
 /// Mean and biased variance of each column over the rows that count: x [N, C] -> mean, var [C].
 void column_statistics(const Stream& stream, const TensorView& x, const TensorView& mean,
@@ -76,6 +87,8 @@ void row_weights(const Stream& stream, const TensorView& rows, const TensorView&
 namespace cpu {
 decltype(kernels::layer_norm) layer_norm;
 decltype(kernels::layer_norm_grad) layer_norm_grad;
+decltype(kernels::rms_norm) rms_norm;
+decltype(kernels::rms_norm_grad) rms_norm_grad;
 decltype(kernels::column_statistics) column_statistics;
 decltype(kernels::update_running_statistics) update_running_statistics;
 decltype(kernels::batch_norm) batch_norm;
@@ -85,6 +98,8 @@ decltype(kernels::row_weights) row_weights;
 namespace cuda {
 decltype(kernels::layer_norm) layer_norm;
 decltype(kernels::layer_norm_grad) layer_norm_grad;
+decltype(kernels::rms_norm) rms_norm;
+decltype(kernels::rms_norm_grad) rms_norm_grad;
 decltype(kernels::column_statistics) column_statistics;
 decltype(kernels::update_running_statistics) update_running_statistics;
 decltype(kernels::batch_norm) batch_norm;

@@ -7,9 +7,9 @@ namespace moiety::testing {
 
 std::vector<OpCase> all_op_cases() {
   std::vector<OpCase> all;
-  for (const auto& family :
-       {elementwise_cases(), reduce_cases(), shape_cases(), norm_cases(), random_cases(),
-        loss_cases(), matmul_cases(), gather_cases(), segment_cases(), message_passing_cases()}) {
+  for (const auto& family : {elementwise_cases(), reduce_cases(), shape_cases(), norm_cases(),
+                             random_cases(), loss_cases(), matmul_cases(), gather_cases(),
+                             segment_cases(), message_passing_cases(), rotary_cases()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   return all;

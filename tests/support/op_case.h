@@ -61,6 +61,7 @@ std::vector<OpCase> matmul_cases();
 std::vector<OpCase> gather_cases();
 std::vector<OpCase> segment_cases();
 std::vector<OpCase> message_passing_cases();
+std::vector<OpCase> rotary_cases();
 std::vector<OpCase> all_op_cases();
 
 }  // namespace moiety::testing

@@ -17,6 +17,10 @@ struct NormTail {
 Variable layer_norm(const Variable& x, const Variable& weight, const Variable& bias,
                     double eps = 1e-5, const NormTail& tail = {});
 
+/// Scales each row to a mean square of 1, then by the weight (Zhang and Sennrich 2019). x [N, C],
+/// weight [C] -> [N, C].
+Variable rms_norm(const Variable& x, const Variable& weight, double eps = 1e-6);
+
 /// Running statistics of a batch norm, [C] each, f32 for x in bf16 or f16 and else of x's dtype;
 /// written by batch_norm in training.
 struct BatchNormState {

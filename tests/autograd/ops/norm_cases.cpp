@@ -63,6 +63,21 @@ OpCase layer_norm_case(std::int64_t rows, std::int64_t width) {
   return c;
 }
 
+OpCase rms_norm_case(std::int64_t rows, std::int64_t width) {
+  OpCase c = norm_case("rms_norm", rows, width);
+  c.inputs.pop_back();
+  c.run = [](const Variables& v) { return Variables{ops::rms_norm(v[0], v[1], kEps)}; };
+  c.reference = [n = static_cast<std::size_t>(width)](const Results& x) {
+    Values out(x[0].size());
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const Moments m = moments(x[0], i / n * n, 1, n);
+      out[i] = x[0][i] / std::sqrt(m.var + m.mean * m.mean + kEps) * x[1][i % n];
+    }
+    return Results{out};
+  };
+  return c;
+}
+
 /// Running statistics that differ from column to column.
 ops::BatchNormState make_state(std::int64_t width, const Variable& x) {
   Values mean;
@@ -159,7 +174,10 @@ std::vector<OpCase> norm_cases() {
   const Sizes batches{{2, 1},   {4, 3},  {5, 3},   {7, 5},    {31, 2}, {32, 32},
                       {33, 31}, {3, 33}, {40, 64}, {700, 65}, {515, 3}};
   std::vector<OpCase> cases;
-  for (const auto& [rows, width] : layers) cases.push_back(layer_norm_case(rows, width));
+  for (const auto& [rows, width] : layers) {
+    cases.push_back(layer_norm_case(rows, width));
+    cases.push_back(rms_norm_case(rows, width));
+  }
   for (const auto& [rows, width] : batches) {
     cases.push_back(batch_norm_case(rows, width, true));
     cases.push_back(batch_norm_case(rows, width, false));
