@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace moiety {
+
+/// Some rows of T, ascending, and the same choice seen from the T rows, as ops::gather takes it.
+struct RowChoice {
+  Tensor index;  ///< [S] i32: the rows
+  Tensor ptr;    ///< [T+1] i32: places ptr[t] .. ptr[t+1] of `order` read row t
+  Tensor order;  ///< [S] i32
+
+  bool defined() const { return index.defined(); }
+  std::int64_t rows() const { return index.numel(); }
+};
+
+/// Throws ShapeError for rows that do not ascend or are not in [0, total).
+RowChoice make_row_choice(std::span<const std::int32_t> rows, std::int64_t total, Device& device);
+
+/// B token sequences one after the other, without padding: T tokens.
+struct TokenBatch {
+  Tensor tokens;     ///< [T] i32
+  Tensor positions;  ///< [T] i32: place in its sequence, from 0
+  Tensor ptr;        ///< [B+1] i32: tokens of sequence b
+  RowChoice scored;  ///< the S tokens that a model's head reads; undefined: all of them
+  Tensor labels;     ///< [S] i32: what the head should say, negative: does not count
+  Tensor y;          ///< [B, K] f32 targets of the sequences, NaN = missing; may be undefined
+  std::int64_t longest = 0;  ///< tokens of the longest sequence
+  /// Where this part begins in the whole batch, which random numbers depend on.
+  std::int64_t first_token = 0;
+  std::int64_t first_sequence = 0;
+
+  std::int64_t token_count() const { return tokens.numel(); }
+  std::int64_t sequences() const { return ptr.numel() - 1; }
+};
+
+/// The sequences packed, without labels and targets. Throws ShapeError for an empty sequence or
+/// more tokens than 32-bit offsets count.
+TokenBatch pack_tokens(const std::vector<std::vector<std::int32_t>>& sequences, Device& device);
+
+/// Gives the tokens these labels, one a token, and lets a head read those alone whose label is not
+/// negative. The batch must be on a CPU, as in the functions below.
+void score_labelled(TokenBatch& batch, std::span<const std::int32_t> labels);
+/// Lets a head read the first token of each sequence.
+void score_starts(TokenBatch& batch);
+
+/// Sequences [begin, end) with their labels and targets, for a worker of its own. Their tokens are
+/// shared.
+TokenBatch part_of(const TokenBatch& batch, std::int64_t begin, std::int64_t end);
+
+/// The batch on another device; itself when it is there already.
+TokenBatch to_device(const TokenBatch& batch, Device& device);
+
+}  // namespace moiety
