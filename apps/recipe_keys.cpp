@@ -49,8 +49,9 @@ std::vector<Key> model_keys(ModelRecipe& model) {
           {"hidden_channels", "hidden_size", "hidden_dim", "dim", "width", "channels"}),
       key("model.layers", &model.layers, between(1, 256), "Graph layers.",
           {"num_layers", "n_layers", "depth"}),
-      key("model.activation", &model.activation, OneOf{{"relu", "silu", "gelu", "tanh"}, {}},
-          "Between layers.", {"act", "nonlinearity"}),
+      key("model.activation", &model.activation,
+          OneOf{{"relu", "silu", "gelu", "tanh", "gelu_tanh"}, {}}, "Between layers.",
+          {"act", "nonlinearity"}),
       key("model.norm", &model.norm, OneOf{{"none", "layer", "batch"}, {}},
           "After each graph layer. batch ties molecules together: no parts in parallel, so slower "
           "on CPUs.",

@@ -23,6 +23,10 @@ Linear::Linear(Initializer& init, std::int64_t in, std::int64_t out, bool bias)
     : weight_(add_parameter("weight", init.glorot(out, in))),
       bias_(bias ? add_parameter("bias", init.zeros({out})) : Variable()) {}
 
+Linear::Linear(Initializer& init, Tensor weight)
+    : weight_(add_parameter("weight", std::move(weight))),
+      bias_(add_parameter("bias", init.zeros({weight_.size(0)}))) {}
+
 Variable Linear::forward(const Variable& x, ops::Epilogue epilogue) const {
   const Variable bias = bias_.defined() ? ops::cast(bias_, x.dtype()) : bias_;
   return ops::linear(x, ops::cast(weight_, x.dtype()), bias, epilogue);
@@ -99,6 +103,8 @@ Variable activate(const Variable& x, Activation activation) {
       return ops::gelu(x);
     case Activation::tanh:
       return ops::tanh(x);
+    case Activation::gelu_tanh:
+      return ops::gelu_tanh(x);
   }
   throw Error("unknown activation");
 }

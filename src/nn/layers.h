@@ -13,10 +13,13 @@
 namespace moiety::nn {
 
 /// x [N, In] -> x weight^T + bias [N, Out], weight [Out, In] as in PyTorch, in the dtype of x.
-/// Glorot weights, zero bias.
+/// The bias is zero at first.
 class Linear : public Module {
  public:
+  /// Glorot weights.
   Linear(Initializer& init, std::int64_t in, std::int64_t out, bool bias = true);
+  /// The weights that are given.
+  Linear(Initializer& init, Tensor weight);
   Variable forward(const Variable& x, ops::Epilogue epilogue = ops::Epilogue::none) const;
 
  private:
@@ -62,7 +65,7 @@ class BatchNorm : public Module {
 };
 
 enum class NormKind : std::uint8_t { none, layer, batch };
-enum class Activation : std::uint8_t { relu, silu, gelu, tanh };
+enum class Activation : std::uint8_t { relu, silu, gelu, tanh, gelu_tanh };
 
 /// A norm chosen at run time.
 class Norm : public Module {

@@ -11,7 +11,8 @@ namespace {
 constexpr std::array<std::string_view, 3> kConvs = {"gcn", "gin", "gine"};
 constexpr std::array<std::string_view, 3> kPools = {"mean", "sum", "max"};
 constexpr std::array<std::string_view, 3> kNorms = {"none", "layer", "batch"};
-constexpr std::array<std::string_view, 4> kActivations = {"relu", "silu", "gelu", "tanh"};
+constexpr std::array<std::string_view, 5> kActivations = {"relu", "silu", "gelu", "tanh",
+                                                          "gelu_tanh"};
 
 template <class Enum, std::size_t n>
 Enum parse(const std::array<std::string_view, n>& names, const char* what,
