@@ -6,6 +6,8 @@
 
 namespace moiety::nn {
 
+enum class ConvKind : std::uint8_t { gcn, gin, gine };
+
 /// What the layers of one forward pass share: computed once a batch.
 struct GraphInputs {
   const GraphBatch& batch;

@@ -41,7 +41,11 @@ class Module {
   /// Constructs a child, owned by this module, and returns it.
   template <class M, class... Args>
   M& add_module(std::string name, Args&&... args) {
-    auto child = std::make_unique<M>(std::forward<Args>(args)...);
+    return adopt_module(std::move(name), std::make_unique<M>(std::forward<Args>(args)...));
+  }
+  /// Owns a child whose class was chosen at run time.
+  template <class M>
+  M& adopt_module(std::string name, std::unique_ptr<M> child) {
     M& reference = *child;
     children_.emplace_back(std::move(name), std::move(child));
     return reference;

@@ -25,7 +25,7 @@ MultiHeadAttention::MultiHeadAttention(Initializer& init, const TransformerConfi
   }
 }
 
-Variable MultiHeadAttention::forward(const Variable& x, const TokenBatch& batch,
+Variable MultiHeadAttention::forward(const Variable& x, const Rows& rows,
                                      ForwardContext& context) const {
   const std::int64_t tokens = x.size(0);
   const Variable joint =
@@ -33,7 +33,7 @@ Variable MultiHeadAttention::forward(const Variable& x, const TokenBatch& batch,
   Variables parts;  // queries, keys, values
   if (angles_.defined()) {
     const Variables turned = ops::split(joint, 1, {heads_ + key_heads_, key_heads_});
-    parts = ops::split(ops::rotary(turned[0], batch.positions, angles_), 1, {heads_, key_heads_});
+    parts = ops::split(ops::rotary(turned[0], rows.positions, angles_), 1, {heads_, key_heads_});
     parts.push_back(turned[1]);
   } else {
     parts = ops::split(joint, 1, {heads_, key_heads_, key_heads_});
@@ -41,7 +41,7 @@ Variable MultiHeadAttention::forward(const Variable& x, const TokenBatch& batch,
   ops::AttentionOptions options;
   options.causal = causal_;
   options.longest = max_length_;
-  options.first = static_cast<std::uint64_t>(batch.first_token);
+  options.first = static_cast<std::uint64_t>(rows.first);
   if (context.is_training() && dropout_ > 0) {
     options.dropout = dropout_;
     if (context.is_recorded()) {
@@ -51,7 +51,7 @@ Variable MultiHeadAttention::forward(const Variable& x, const TokenBatch& batch,
     }
   }
   const Variable mixed =
-      ops::attention(parts[0], parts[1], parts[2], {batch.ptr, batch.ptr}, options);
+      ops::attention(parts[0], parts[1], parts[2], {rows.ptr, rows.ptr}, options);
   return out_->forward(ops::reshape(mixed, {tokens, heads_ * head_size_}));
 }
 

@@ -14,8 +14,18 @@ class MultiHeadAttention : public Module {
   /// `out_sd` is that of the output's weights; a causal one sees no tokens behind its own.
   MultiHeadAttention(Initializer& init, const TransformerConfig& config, double out_sd,
                      bool causal);
+  /// Packed sequences.
+  struct Rows {
+    Tensor ptr;              ///< [B+1] i32: rows of sequence b
+    Tensor positions = {};   ///< [T] i32: places in their sequences; for rotary positions alone
+    std::int64_t first = 0;  ///< number of the first row in the whole batch
+  };
+
   /// x [T, C] -> [T, C].
-  Variable forward(const Variable& x, const TokenBatch& batch, ForwardContext& context) const;
+  Variable forward(const Variable& x, const Rows& rows, ForwardContext& context) const;
+  Variable forward(const Variable& x, const TokenBatch& batch, ForwardContext& context) const {
+    return forward(x, {batch.ptr, batch.positions, batch.first_token}, context);
+  }
 
  private:
   std::int64_t heads_;

@@ -23,11 +23,18 @@ using testing::kToyBondDims;
 using testing::make_toy_batch;
 using testing::make_toy_molecules;
 
-GraphModelConfig toy_config(ConvKind conv, NormKind norm = NormKind::none) {
-  return {.conv = conv,
+struct Layers {
+  ConvKind conv = ConvKind::gcn;
+  bool attention = false;
+};
+
+GraphModelConfig toy_config(Layers layers, NormKind norm = NormKind::none) {
+  return {.conv = layers.conv,
           .hidden = 16,
           .layers = 3,
           .norm = norm,
+          .attention = layers.attention,
+          .heads = 2,
           .atom_dims = kToyAtomDims,
           .bond_dims = kToyBondDims};
 }
@@ -67,7 +74,7 @@ std::pair<double, std::vector<float>> loss_and_gradient(const GraphModelConfig& 
   return {loss, gradients.flat.to_vector<float>()};
 }
 
-class EveryConv : public ::testing::TestWithParam<ConvKind> {};
+class EveryConv : public ::testing::TestWithParam<Layers> {};
 
 TEST_P(EveryConv, ParametersAreCountedWithoutBuildingIt) {
   const auto device = make_cpu_device(1);
@@ -88,6 +95,7 @@ TEST_P(EveryConv, ParametersAreCountedWithoutBuildingIt) {
 TEST_P(EveryConv, PartsGiveTheGradientOfTheWholeBatch) {
   GraphModelConfig config = toy_config(GetParam(), NormKind::layer);
   config.dropout = 0.3;
+  config.attention_dropout = 0.2;
   const auto [whole_loss, whole] = loss_and_gradient(config, 1, 1);
   const auto [parts_loss, parts] = loss_and_gradient(config, 1, 7);
   EXPECT_NEAR(whole_loss, parts_loss, 1e-5 * std::fabs(whole_loss));
@@ -191,7 +199,10 @@ TEST_P(EveryConv, GradientsOfTheWholeModelPassGradcheck) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cpu, EveryConv,
-                         ::testing::Values(ConvKind::gcn, ConvKind::gin, ConvKind::gine));
+                         ::testing::Values(Layers{ConvKind::gcn}, Layers{ConvKind::gin},
+                                           Layers{ConvKind::gine}, Layers{ConvKind::gcn, true},
+                                           Layers{ConvKind::gin, true},
+                                           Layers{ConvKind::gine, true}));
 
 TEST(GcnConv, EqualsTheDenseFormula) {
   const auto device = make_cpu_device(1);
@@ -237,15 +248,18 @@ TEST(GcnConv, EqualsTheDenseFormula) {
 TEST(GraphModel, NamesItsParametersAndRefusesWhatCannotBeBuilt) {
   const auto device = make_cpu_device(1);
   Initializer init(*device);
-  const GraphModel model(init, toy_config(ConvKind::gine, NormKind::batch));
+  const GraphModel model(init, toy_config({ConvKind::gine}, NormKind::batch));
   EXPECT_EQ(model.named_parameters().front().name, "atoms.table");
   EXPECT_EQ(model.named_parameters().back().name, "head.linear.1.bias");
   EXPECT_FALSE(model.named_buffers().empty());
-  GraphModelConfig config = toy_config(ConvKind::gine);
+  GraphModelConfig config = toy_config({ConvKind::gine});
   config.bond_dims.clear();
   EXPECT_THROW(GraphModel(init, config), UserError);
-  config = toy_config(ConvKind::gcn);
+  config = toy_config({ConvKind::gcn});
   config.hidden = 0;
+  EXPECT_THROW(GraphModel(init, config), UserError);
+  config = toy_config({ConvKind::gcn, true});
+  config.heads = 3;  // does not divide the width
   EXPECT_THROW(GraphModel(init, config), UserError);
 }
 

@@ -18,13 +18,15 @@ struct Result {
 };
 
 /// Loss and gradient of one training step, with dropout, from the same weights on any device.
-Result train_once(ConvKind conv, NormKind norm, Device& device) {
+Result train_once(ConvKind conv, bool attention, NormKind norm, Device& device) {
   Initializer init(device, 3);
   const GraphModel model(init, {.conv = conv,
                                 .hidden = 40,
                                 .layers = 3,
                                 .norm = norm,
                                 .dropout = 0.2,
+                                .attention = attention,
+                                .attention_dropout = 0.1,
                                 .atom_dims = testing::kToyAtomDims,
                                 .bond_dims = testing::kToyBondDims});
   const FlatParameters parameters(model);
@@ -39,12 +41,12 @@ Result train_once(ConvKind conv, NormKind norm, Device& device) {
 }
 
 /// On the first GPU, or the emulated one; without either there is nothing to instantiate.
-class ModelOnGpu : public ::testing::TestWithParam<std::tuple<ConvKind, NormKind>> {};
+class ModelOnGpu : public ::testing::TestWithParam<std::tuple<ConvKind, bool, NormKind>> {};
 
 TEST_P(ModelOnGpu, LearnsWhatTheCpuDoes) {
-  const auto [conv, norm] = GetParam();
-  const Result cpu = train_once(conv, norm, *make_cpu_device(1));
-  const Result gpu = train_once(conv, norm, *make_cuda_device(0, 1));
+  const auto [conv, attention, norm] = GetParam();
+  const Result cpu = train_once(conv, attention, norm, *make_cpu_device(1));
+  const Result gpu = train_once(conv, attention, norm, *make_cuda_device(0, 1));
   EXPECT_NEAR(gpu.loss, cpu.loss, 1e-5 * std::fabs(cpu.loss));
   ASSERT_EQ(gpu.gradient.size(), cpu.gradient.size());
   float largest = 0;
@@ -55,15 +57,19 @@ TEST_P(ModelOnGpu, LearnsWhatTheCpuDoes) {
   }
 }
 
-std::vector<ConvKind> convolutions() {
-  if (cuda_status().count == 0) return {};
-  return {ConvKind::gcn, ConvKind::gin, ConvKind::gine};
+std::vector<std::tuple<ConvKind, bool, NormKind>> models() {
+  std::vector<std::tuple<ConvKind, bool, NormKind>> out;
+  if (cuda_status().count == 0) return out;
+  for (const NormKind norm : {NormKind::none, NormKind::layer, NormKind::batch}) {
+    for (const ConvKind conv : {ConvKind::gcn, ConvKind::gin, ConvKind::gine}) {
+      out.emplace_back(conv, false, norm);
+    }
+    out.emplace_back(ConvKind::gine, true, norm);
+  }
+  return out;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ModelOnGpu,
-                         ::testing::Combine(::testing::ValuesIn(convolutions()),
-                                            ::testing::Values(NormKind::none, NormKind::layer,
-                                                              NormKind::batch)));
+INSTANTIATE_TEST_SUITE_P(All, ModelOnGpu, ::testing::ValuesIn(models()));
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ModelOnGpu);
 
 }  // namespace
