@@ -114,6 +114,25 @@ TokenBatch part_of(const TokenBatch& batch, std::int64_t begin, std::int64_t end
   return out;
 }
 
+std::vector<TokenBatch> cut_by_tokens(const TokenBatch& batch, std::int64_t tokens_per_part) {
+  check(tokens_per_part > 0, "cut_by_tokens: parts of ", tokens_per_part, " tokens");
+  const auto ptr = values_of(batch.ptr);
+  const std::int64_t total = batch.token_count();
+  const std::int64_t parts =
+      std::max<std::int64_t>(1, (total + tokens_per_part / 2) / tokens_per_part);
+  std::vector<TokenBatch> out;
+  std::int64_t begin = 0;
+  for (std::int64_t i = 1; i <= parts; ++i) {
+    const std::int64_t wanted = total * i / parts;
+    auto end = std::lower_bound(ptr.begin() + begin, ptr.end(), wanted);
+    if (end != ptr.begin() + begin && *end - wanted > wanted - *(end - 1)) --end;
+    const std::int64_t last = i == parts ? batch.sequences() : end - ptr.begin();
+    if (last > begin) out.push_back(part_of(batch, begin, last));
+    begin = std::max(begin, last);
+  }
+  return out;
+}
+
 TokenBatch to_device(const TokenBatch& batch, Device& device) {
   TokenBatch out = batch;
   for (Tensor* tensor : {&out.tokens, &out.positions, &out.ptr, &out.scored.index, &out.scored.ptr,

@@ -69,6 +69,28 @@ TEST_F(TokenBatches, LabelsOfAllTokensAreCutWithThem) {
   EXPECT_EQ(numbers_of(part_of(batch_, 1, 3).labels), (Numbers{3, 4, 5, 6}));
 }
 
+TEST_F(TokenBatches, AreCutIntoEvenParts) {
+  std::vector<Numbers> sequences;
+  for (const int length : {9, 1, 6, 4, 20, 3, 7}) sequences.emplace_back(length, 1);
+  const TokenBatch batch = pack_tokens(sequences, *device_);  // 50 tokens
+  const auto sizes = [&](std::int64_t tokens_per_part) {
+    std::vector<std::int64_t> out;
+    std::int64_t first = 0;
+    for (const TokenBatch& part : cut_by_tokens(batch, tokens_per_part)) {
+      EXPECT_EQ(part.first_token, first);
+      out.push_back(part.token_count());
+      first += out.back();
+    }
+    return out;
+  };
+  using Sizes = std::vector<std::int64_t>;
+  EXPECT_EQ(sizes(1000), (Sizes{50}));
+  EXPECT_EQ(sizes(25), (Sizes{20, 30}));
+  EXPECT_EQ(sizes(10), (Sizes{10, 10, 20, 10}));
+  EXPECT_EQ(sizes(1), (Sizes{9, 1, 6, 4, 20, 3, 7}));
+  EXPECT_EQ(cut_by_tokens(pack_tokens({}, *device_), 8).size(), 0u);
+}
+
 TEST_F(TokenBatches, RefuseWhatDoesNotFit) {
   EXPECT_TRUE(says(error_text<ShapeError>([&] {
                      pack_tokens({{1}, {}}, *device_);
@@ -77,6 +99,7 @@ TEST_F(TokenBatches, RefuseWhatDoesNotFit) {
   EXPECT_TRUE(says(error_text<ShapeError>([&] { score_labelled(batch_, Numbers{1}); }),
                    {"1 labels for 6 tokens"}));
   EXPECT_TRUE(says(error_text<ShapeError>([&] { part_of(batch_, 2, 4); }), {"2 to 4 of 3"}));
+  EXPECT_TRUE(says(error_text<Error>([&] { cut_by_tokens(batch_, 0); }), {"parts of 0 tokens"}));
   for (const Numbers& rows : {Numbers{0, 6}, Numbers{-1}, Numbers{2, 2}}) {
     EXPECT_TRUE(says(error_text<ShapeError>([&] { make_row_choice(rows, 6, *device_); }),
                      {"rows must ascend"}));
