@@ -44,13 +44,15 @@ class ForwardContext {
   DType compute_dtype(DType parameters) const { return compute_.value_or(parameters); }
 
   bool is_training() const { return training_; }
-  /// i32 [1] on the model's device: nodes of the batch that are not padding; undefined when all
-  /// count.
+  /// i32 [1] on the model's device: nodes or tokens of the batch that are not padding; undefined
+  /// when all count.
   const Tensor& rows() const { return rows_; }
   void set_rows(Tensor rows) { rows_ = std::move(rows); }
   bool is_recorded() const { return keys_.defined(); }
   /// A key for the next layer that asks; the same sequence in every part of a batch.
   RngKey next_dropout_key() { return derive_key(step_key_.stream, streams::kDropout, layer_++); }
+  /// Keys that layers asked for until now.
+  std::size_t keys_taken() const { return layer_; }
   /// The place of that key in a recorded step. Throws Error when there are more layers than keys.
   Tensor next_key_place() {
     const auto layer = static_cast<std::int64_t>(layer_++);

@@ -51,7 +51,7 @@ Variable MultiHeadAttention::forward(const Variable& x, const Rows& rows,
     }
   }
   const Variable mixed =
-      ops::attention(parts[0], parts[1], parts[2], {rows.ptr, rows.ptr}, options);
+      ops::attention(parts[0], parts[1], parts[2], {rows.ptr, rows.ptr, rows.checked}, options);
   return out_->forward(ops::reshape(mixed, {tokens, heads_ * head_size_}));
 }
 

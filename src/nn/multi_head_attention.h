@@ -19,12 +19,13 @@ class MultiHeadAttention : public Module {
     Tensor ptr;              ///< [B+1] i32: rows of sequence b
     Tensor positions = {};   ///< [T] i32: places in their sequences; for rotary positions alone
     std::int64_t first = 0;  ///< number of the first row in the whole batch
+    bool checked = false;    ///< that ptr fits the rows
   };
 
   /// x [T, C] -> [T, C].
   Variable forward(const Variable& x, const Rows& rows, ForwardContext& context) const;
   Variable forward(const Variable& x, const TokenBatch& batch, ForwardContext& context) const {
-    return forward(x, {batch.ptr, batch.positions, batch.first_token}, context);
+    return forward(x, {batch.ptr, batch.positions, batch.first_token, batch.checked}, context);
   }
 
  private:

@@ -25,6 +25,7 @@ struct RecordedStep::Program {
   PackedBatch batch;  // on the device, where the work reads it
   std::unique_ptr<Recording> recording;
   bool has_run = false;
+  std::size_t keys = StepNumbers::kMostKeys;  // that it takes; known once it has run
   std::uint64_t used_at = 0;
 };
 
@@ -68,18 +69,18 @@ void RecordedStep::run(StepPart part) {
   Flight& flight = *flights_[next_flight_];
   land(flight);
   Program& program = program_for(part);
-  write_numbers(part);
+  write_numbers(part, program.keys);
   flight.batch = std::move(part.batch);  // lives until its copy is done
   upload(flight, program.batch.memory);
   const bool first = part.number == 0;
   const bool last = part.last;
   if (!program.has_run) {
     const LaneScope lane(kRecordingLane);  // where recordings will find this memory again
-    work(program, first, last);
+    program.keys = work(program.batch, first, last);
     program.has_run = true;
   } else {
     if (!program.recording) {
-      program.recording = device_.record([&] { work(program, first, last); });
+      program.recording = device_.record([&] { work(program.batch, first, last); });
     }
     program.recording->replay();
   }
@@ -122,8 +123,9 @@ void RecordedStep::land(Flight& flight) {
 }
 
 RecordedStep::Program& RecordedStep::program_for(const StepPart& part) {
-  const GraphBatch& graphs = part.batch.graphs;
-  const Key key{{graphs.nodes(), graphs.edges(), graphs.graphs()}, part.number == 0, part.last};
+  check(part.batch.holds_tokens() == std::holds_alternative<TokenLoss>(loss_),
+        "a recorded step takes batches of what its loss does: graphs or tokens");
+  const Key key{part.batch.extents, part.number == 0, part.last};
   const auto found = programs_.find(key);
   if (found == programs_.end() && programs_.size() >= kMostPrograms) {
     programs_.erase(std::ranges::min_element(
@@ -140,7 +142,7 @@ RecordedStep::Program& RecordedStep::program_for(const StepPart& part) {
   return *program;
 }
 
-void RecordedStep::write_numbers(const StepPart& part) {
+void RecordedStep::write_numbers(const StepPart& part, std::size_t key_count) const {
   check(part.batch.extra.numel() == sizeof(StepNumbers), "a part of a recorded step needs ",
         sizeof(StepNumbers), " bytes for its numbers");
   StepNumbers numbers;
@@ -148,7 +150,7 @@ void RecordedStep::write_numbers(const StepPart& part) {
   numbers.ema_weight = ema_ != nullptr && part.last ? ema_->next_weight() : 0;
   numbers.scale = static_cast<float>(part.scale);
   ForwardContext context = ForwardContext::training(part.seed, part.step, part.number);
-  for (RngKey& key : numbers.keys) key = context.next_dropout_key();
+  for (std::size_t i = 0; i < key_count; ++i) numbers.keys[i] = context.next_dropout_key();
   std::memcpy(part.batch.extra.raw_data(), &numbers, sizeof numbers);
 }
 
@@ -167,24 +169,28 @@ void RecordedStep::upload(Flight& flight, const Tensor& to) {
   device_.copy_bytes(to.raw_data(), flight.landing.raw_data(), bytes, compute);
 }
 
-void RecordedStep::work(const Program& program, bool first, bool last) const {
+std::size_t RecordedStep::work(const PackedBatch& batch, bool first, bool last) const {
   const auto number = [&](std::size_t offset, const Shape& shape, DType dtype) {
-    return program.batch.extra.part(static_cast<std::int64_t>(offset), shape, dtype);
+    return batch.extra.part(static_cast<std::int64_t>(offset), shape, dtype);
   };
   constexpr auto kKeys = static_cast<std::int64_t>(StepNumbers::kMostKeys);
   const Tensor scale = number(offsetof(StepNumbers, scale), {}, DType::f32);
   ForwardContext context =
       ForwardContext::recorded(number(offsetof(StepNumbers, keys), {kKeys, 2}, DType::i64));
-  context.set_rows(program.batch.nodes);
+  context.set_rows(batch.rows);
   if (first) gradients_.flat.fill_zero();
-  const Variable loss = loss_(program.batch.graphs, context);
+  const auto* const of_graphs = std::get_if<GraphLoss>(&loss_);
+  const Variable loss = of_graphs != nullptr ? (*of_graphs)(batch.graphs, context)
+                                             : std::get<TokenLoss>(loss_)(batch.tokens, context);
   autograd::backward(loss, parameters_.parameters(), gradients_.views, scale);
   kernels::add_loss(device_.stream(), loss.data(), scale, first, optimizer_.decision());
-  if (!last) return;
+  const std::size_t keys = context.keys_taken();
+  if (!last) return keys;
   optimizer_.enqueue(gradients_, number(offsetof(StepNumbers, lr), {1}, DType::f64));
   if (ema_ != nullptr) {
     ema_->enqueue(number(offsetof(StepNumbers, ema_weight), {1}, DType::f64));
   }
+  return keys;
 }
 
 }  // namespace moiety::nn

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <variant>
 #include <vector>
 
 #include "nn/ema.h"
@@ -15,8 +16,10 @@
 
 namespace moiety::nn {
 
-/// The loss of a batch: the sum over its targets, f32 [].
-using BatchLoss = std::function<Variable(const GraphBatch& batch, ForwardContext& context)>;
+/// The loss of a batch, of graphs or of tokens: the sum over its targets or labels, f32 [].
+using GraphLoss = std::function<Variable(const GraphBatch& batch, ForwardContext& context)>;
+using TokenLoss = std::function<Variable(const TokenBatch& batch, ForwardContext& context)>;
+using BatchLoss = std::variant<GraphLoss, TokenLoss>;
 
 /// What a replay finds beside its batch, as it lies in PackedBatch::extra.
 struct StepNumbers {
@@ -36,7 +39,7 @@ struct StepPart {
   std::int64_t number = 0;  ///< of the part in the step, from 0: its gradients add to those before
   bool last = true;         ///< the parameters move after it
   double lr = 0;
-  double scale = 1;  ///< of the sum of losses: 1 / targets of the step
+  double scale = 1;  ///< of the sum of losses: 1 / targets or labels of the step
 };
 
 /// What a step did.
@@ -47,8 +50,8 @@ struct StepResult {
 
 /// Training steps for a device that is faster than its host. Forward and backward pass, clipping,
 /// update and averages of one size of batch are recorded once and replayed for every other batch of
-/// that size; batches are copied on a stream of their own while the step before them runs, and the
-/// host never waits within a step, but learns what a step did some steps later.
+/// that size (see PackedBatch); batches are copied on a stream of their own while the step before
+/// them runs, and the host never waits within a step, but learns what a step did some steps later.
 ///
 /// The first batch of a size runs as it is, the second is recorded; their bits are the same.
 class RecordedStep {
@@ -73,16 +76,17 @@ class RecordedStep {
   struct Program;
   struct Flight;
   struct Key {
-    BatchSize size;
+    std::array<std::int64_t, 4> extents;
     bool first;
     bool last;
     auto operator<=>(const Key&) const = default;
   };
 
   Program& program_for(const StepPart& part);
-  void write_numbers(const StepPart& part);
+  void write_numbers(const StepPart& part, std::size_t key_count) const;
   void upload(Flight& flight, const Tensor& to);
-  void work(const Program& program, bool first, bool last) const;
+  /// Returns how many dropout keys it took.
+  std::size_t work(const PackedBatch& batch, bool first, bool last) const;
   void land(Flight& flight);
 
   const FlatParameters& parameters_;

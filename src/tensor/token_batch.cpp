@@ -54,6 +54,7 @@ TokenBatch pack_tokens(const std::vector<std::vector<std::int32_t>>& sequences, 
   out.tokens = tensor_of(tokens, device);
   out.positions = tensor_of(positions, device);
   out.ptr = tensor_of(ptr, device);
+  out.checked = true;
   return out;
 }
 

@@ -31,6 +31,8 @@ struct TokenBatch {
   Tensor labels;     ///< [S] i32: what the head should say, negative: does not count
   Tensor y;          ///< [B, K] f32 targets of the sequences, NaN = missing; may be undefined
   std::int64_t longest = 0;  ///< tokens of the longest sequence
+  /// True once ptr is known to fit the tokens; operations check that of all others.
+  bool checked = false;
   /// Where this part begins in the whole batch, which random numbers depend on.
   std::int64_t first_token = 0;
   std::int64_t first_sequence = 0;

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nn/recorded_step.h"
-
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <limits>
 
-#include "autograd/engine.h"
 #include "autograd/ops/loss.h"
 #include "nn/graph_model.h"
+#include "nn/recorded_training.h"
 #include "support/devices.h"
 #include "support/error_text.h"
 #include "support/toy_graphs.h"
@@ -18,9 +15,6 @@ namespace {
 
 using testing::make_toy_batch;
 using testing::make_toy_molecules;
-
-constexpr std::uint64_t kSeed = 5;
-constexpr double kLr = 0.01;
 
 GraphModelConfig toy_config(ConvKind conv, NormKind norm) {
   return {.conv = conv,
@@ -36,94 +30,14 @@ Variable toy_loss(const GraphModel& model, const GraphBatch& batch, ForwardConte
   return ops::regression_loss(model.forward(batch, context), batch.y, ops::Loss::mse);
 }
 
-/// A model in training, one way or the other.
-class Training {
+class Training : public RecordedTraining<GraphModel, GraphBatch> {
  public:
   Training(Device& device, const GraphModelConfig& config)
-      : device_(device),
-        init_(device, kSeed),
-        model_(init_, config),
-        parameters_(model_),
-        gradients_(parameters_.make_buffer()),
-        // Adam would make full steps of the rounding errors of biases before a batch norm.
-        optimizer_(parameters_, {.kind = config.norm == NormKind::batch ? OptimizerKind::sgd
-                                                                        : OptimizerKind::adamw,
-                                 .weight_decay = 0.01,
-                                 .clip_norm = 1,
-                                 .max_skipped = 2}),
-        ema_(parameters_, 0.9) {
-    restart();
-  }
-
-  /// From here on nothing is recorded yet.
-  void restart() {
-    recorded_ =
-        std::make_unique<RecordedStep>(parameters_, gradients_, optimizer_, &ema_,
-                                       [this](const GraphBatch& batch, ForwardContext& context) {
-                                         return toy_loss(model_, batch, context);
-                                       });
-  }
-
-  /// Queues a step over batches on the host.
-  void record(const std::vector<GraphBatch>& batches) {
-    std::int64_t graphs = 0;
-    for (const GraphBatch& batch : batches) graphs += batch.graphs();
-    for (std::size_t i = 0; i < batches.size(); ++i) {
-      recorded_->run({.batch = pack(batches[i], padded_size(batches[i]), sizeof(StepNumbers),
-                                    device_.staging()),
-                      .seed = kSeed,
-                      .step = step_,
-                      .number = static_cast<std::int64_t>(i),
-                      .last = i + 1 == batches.size(),
-                      .lr = kLr,
-                      .scale = 1.0 / static_cast<double>(graphs)});
-    }
-    ++step_;
-  }
-
-  /// The same step as it is without any of that.
-  StepResult plain(const GraphBatch& batch) {
-    auto context = ForwardContext::training(kSeed, step_++);
-    const GraphBatch moved = to_device(batch, device_);
-    const double scale = 1.0 / static_cast<double>(batch.graphs());
-    const Variable loss =
-        ops::regression_loss(model_.forward(moved, context), moved.y, ops::Loss::mse, scale);
-    gradients_.flat.fill_zero();
-    autograd::backward(loss, parameters_.parameters(), gradients_.views);
-    const StepReport report = optimizer_.step(gradients_, kLr);
-    ema_.update();
-    return {loss.item(), report};
-  }
-
-  RecordedStep& recorded() { return *recorded_; }
-  const Optimizer& optimizer() const { return optimizer_; }
-  std::vector<float> weights() const { return parameters_.values().to_vector<float>(); }
-  std::vector<float> averages() const { return ema_.average().flat.to_vector<float>(); }
-  std::vector<float> statistics() const {
-    std::vector<float> all;
-    for (const auto& [name, buffer] : model_.named_buffers()) {
-      const auto values = buffer.to_vector<float>();
-      all.insert(all.end(), values.begin(), values.end());
-    }
-    return all;
-  }
-
- private:
-  Device& device_;
-  Initializer init_;
-  GraphModel model_;
-  FlatParameters parameters_;
-  FlatBuffer gradients_;
-  Optimizer optimizer_;
-  Ema ema_;
-  std::unique_ptr<RecordedStep> recorded_;
-  std::uint64_t step_ = 0;
+      // Adam would make full steps of the rounding errors of biases before a batch norm.
+      : RecordedTraining(device,
+                         config.norm == NormKind::batch ? OptimizerKind::sgd : OptimizerKind::adamw,
+                         toy_loss, config) {}
 };
-
-void expect_near(const std::vector<float>& a, const std::vector<float>& b, double tolerance) {
-  ASSERT_EQ(a.size(), b.size());
-  for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], tolerance) << i;
-}
 
 /// Batches of two padded sizes, and of one of them several different ones.
 std::vector<GraphBatch> some_batches(Device& host) {

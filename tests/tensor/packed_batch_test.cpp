@@ -55,7 +55,7 @@ TEST(PackedBatch, KeepsTheBatchAndPadsItWithAGraphOfItsOwn) {
   EXPECT_EQ(graphs.nodes(), 9);
   EXPECT_EQ(graphs.edges(), 11);
   EXPECT_EQ(graphs.graphs(), 5);
-  EXPECT_EQ(packed.nodes.to_vector<std::int32_t>(), std::vector<std::int32_t>{5});
+  EXPECT_EQ(packed.rows.to_vector<std::int32_t>(), std::vector<std::int32_t>{5});
   EXPECT_EQ(packed.extra.numel(), 100);
   EXPECT_EQ(head<std::int32_t>(graphs.x, 10), batch.x.to_vector<std::int32_t>());
   EXPECT_EQ(head<std::int32_t>(graphs.edge_attr, 6), batch.edge_attr.to_vector<std::int32_t>());
@@ -84,7 +84,7 @@ TEST(PackedBatch, OneCopyMovesIt) {
   EXPECT_EQ(twin.graphs.x.to_vector<std::int32_t>(), packed.graphs.x.to_vector<std::int32_t>());
   EXPECT_EQ(twin.graphs.adj.out_edge.to_vector<std::int32_t>(),
             packed.graphs.adj.out_edge.to_vector<std::int32_t>());
-  EXPECT_EQ(twin.nodes.item(), 5);
+  EXPECT_EQ(twin.rows.item(), 5);
 }
 
 TEST(PackedBatch, RefusesASizeWithoutRoom) {

@@ -11,6 +11,8 @@ namespace moiety::ops {
 struct Sequences {
   Tensor query_ptr;
   Tensor key_ptr;
+  /// True where the pointers are known to fit queries and keys; else the operation checks them.
+  bool checked = false;
 };
 
 struct AttentionOptions {
