@@ -61,8 +61,7 @@ Variable GpsLayer::forward(const Variable& x, const GraphInputs& graph,
   const Variable along_bonds = drop(conv_->forward(x, graph, context, ops::Epilogue::none));
   const Variable local = conv_norm_->forward(ops::add(x, along_bonds), context);
   const MultiHeadAttention::Rows atoms{.ptr = graph.batch.graph_ptr,
-                                       .first = graph.batch.first_node,
-                                       .checked = graph.batch.adj.checked};
+                                       .first = graph.batch.first_node};
   const Variable among_all = drop(attention_->forward(x, atoms, context));
   const Variable global = attention_norm_->forward(ops::add(x, among_all), context);
   const Variable both = ops::add(local, global);
