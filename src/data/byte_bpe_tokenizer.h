@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,8 @@ class ByteBpeTokenizer : public Tokenizer {
 
   /// Writes vocab.json, merges.txt and tokenizer_config.json.
   void save(const std::filesystem::path& folder) const override;
+  Kind kind() const override { return Kind::byte_bpe; }
+  std::span<const BpeMerges::Merge> merges() const override { return merges_.list(); }
 
  protected:
   void encode_from(std::string_view text, std::size_t at, Encoded& out) const override;

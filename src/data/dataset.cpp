@@ -50,11 +50,19 @@ struct Dataset::Impl {
                       molecule, " is out of range: there are ", info.molecules);
     return static_cast<std::size_t>(molecule);
   }
+  /// The row of a molecule whose graph is wanted.
+  std::size_t graph_row(std::int64_t molecule) const {
+    check<UserError>(info.has_graphs, file.path(),
+                     ": holds tokens alone, no graphs; make it with `moiety prepare --target`");
+    return row(molecule);
+  }
   std::vector<std::string> texts(const char* name, std::span<const std::int64_t> rows) const {
     file.check_unchanged();
     const std::lock_guard lock(hdf5_mutex);
     return hdf5.read_texts(name, rows);
   }
+  /// `node` is the first of the molecule's atoms.
+  void copy_graph(const MoleculeView& view, std::int64_t node, MoleculeRecord& out) const;
   void prefetch(const void* values, std::int64_t bytes_each, std::span<const std::int64_t> pointers,
                 std::span<const std::int64_t> ascending) const;
 
@@ -92,13 +100,22 @@ Dataset::Dataset(const std::string& path, std::int64_t most_in_memory)
 const DatasetInfo& Dataset::info() const { return impl_->info; }
 
 std::int64_t Dataset::atoms(std::int64_t molecule) const {
-  const std::size_t m = impl_->row(molecule);
+  const std::size_t m = impl_->graph_row(molecule);
   return impl_->columns.node_ptr[m + 1] - impl_->columns.node_ptr[m];
 }
 
 std::int64_t Dataset::edges(std::int64_t molecule) const {
-  const std::size_t m = impl_->row(molecule);
+  const std::size_t m = impl_->graph_row(molecule);
   return impl_->columns.edge_ptr[m + 1] - impl_->columns.edge_ptr[m];
+}
+
+std::span<const std::int32_t> Dataset::tokens(std::int64_t molecule) const {
+  const std::size_t m = impl_->row(molecule);
+  check<UserError>(info().has_tokens, path(),
+                   ": holds no tokens; make it with `moiety prepare --tokenizer` or --task mlm");
+  const auto ptr = impl_->columns.token_ptr.subspan(m, 2);
+  return impl_->columns.token_ids.subspan(static_cast<std::size_t>(ptr[0]),
+                                          static_cast<std::size_t>(ptr[1] - ptr[0]));
 }
 
 std::span<const double> Dataset::targets(std::int64_t molecule) const {
@@ -108,7 +125,7 @@ std::span<const double> Dataset::targets(std::int64_t molecule) const {
 
 MoleculeView Dataset::view(std::int64_t molecule) const {
   const DatasetColumns& columns = impl_->columns;
-  const std::size_t m = impl_->row(molecule);
+  const std::size_t m = impl_->graph_row(molecule);
   const std::int64_t node = columns.node_ptr[m];
   const std::int64_t edge = columns.edge_ptr[m];
   MoleculeView out;
@@ -122,18 +139,24 @@ MoleculeView Dataset::view(std::int64_t molecule) const {
   return out;
 }
 
-MoleculeRecord Dataset::record(std::int64_t molecule) const {
-  const MoleculeView view = this->view(molecule);
-  const DatasetColumns& columns = impl_->columns;
-  const std::int64_t node = columns.node_ptr[impl_->row(molecule)];
-  MoleculeRecord out;
-  out.x = widen(view.x, view.atoms * std::ssize(info().features.atom_dims));
+void Dataset::Impl::copy_graph(const MoleculeView& view, std::int64_t node,
+                               MoleculeRecord& out) const {
+  out.x = widen(view.x, view.atoms * std::ssize(info.features.atom_dims));
   out.z = to_vector(columns.z.data() + node, view.atoms);
-  if (info().has_positions) out.pos = to_vector(columns.pos.data() + 3 * node, 3 * view.atoms);
+  if (info.has_positions) out.pos = to_vector(columns.pos.data() + 3 * node, 3 * view.atoms);
   out.edge_src = to_vector(view.edge_src, view.edges);
   out.edge_dst = to_vector(view.edge_dst, view.edges);
-  out.edge_attr = widen(view.edge_attr, view.edges * std::ssize(info().features.bond_dims));
-  out.y.assign(view.y.begin(), view.y.end());
+  out.edge_attr = widen(view.edge_attr, view.edges * std::ssize(info.features.bond_dims));
+}
+
+MoleculeRecord Dataset::record(std::int64_t molecule) const {
+  const auto y = targets(molecule);
+  MoleculeRecord out;
+  if (info().has_graphs) {
+    const std::int64_t node = impl_->columns.node_ptr[impl_->row(molecule)];
+    impl_->copy_graph(view(molecule), node, out);
+  }
+  out.y.assign(y.begin(), y.end());
   out.smiles = std::move(smiles({&molecule, 1})[0]);
   out.id = std::move(ids({&molecule, 1})[0]);
   return out;
@@ -164,6 +187,7 @@ void Dataset::prefetch(std::span<const std::int64_t> molecules) const {
   of_features(columns.attr, info().features.bond_dims, columns.edge_ptr);
   impl_->prefetch(columns.src.data(), 4, columns.edge_ptr, ascending);
   impl_->prefetch(columns.dst.data(), 4, columns.edge_ptr, ascending);
+  impl_->prefetch(columns.token_ids.data(), 4, columns.token_ptr, ascending);
 }
 
 void Dataset::check_unchanged() const {

@@ -30,13 +30,16 @@ class Dataset {
   /// Molecules.
   std::int64_t size() const { return info().molecules; }
 
-  // Of one molecule. Each throws ShapeError when `molecule` is out of range.
+  // Of one molecule. Each throws ShapeError when `molecule` is out of range, and UserError when
+  // there are no graphs, or no tokens, to tell of.
   std::int64_t atoms(std::int64_t molecule) const;
   std::int64_t edges(std::int64_t molecule) const;
+  /// Its ids, with the begin and end tokens that the tokenizer adds; at least one.
+  std::span<const std::int32_t> tokens(std::int64_t molecule) const;
   /// [T] in the targets' own units; NaN = missing.
   std::span<const double> targets(std::int64_t molecule) const;
   MoleculeView view(std::int64_t molecule) const;
-  /// A copy of all that was stored of it.
+  /// A copy of all that was given to the writer; without a graph where there is none.
   MoleculeRecord record(std::int64_t molecule) const;
 
   /// The rows of a split, as they were given to the writer.

@@ -117,8 +117,36 @@ Problem with_splits(std::span<const std::int64_t> train, std::span<const std::in
   return {};
 }
 
+Problem with_tokens(std::span<const std::int64_t> pointers, std::span<const std::int32_t> ids,
+                    std::int64_t vocabulary) {
+  for (std::size_t m = 1; m < pointers.size(); ++m) {
+    if (pointers[m] == pointers[m - 1]) return concat("molecule ", m - 1, " has no tokens");
+  }
+  for (std::size_t t = 0; t < ids.size(); ++t) {
+    if (ids[t] < 0 || ids[t] >= vocabulary) [[unlikely]] {
+      return concat("token ", t, " has the id ", ids[t], " in a vocabulary of ", vocabulary);
+    }
+  }
+  return {};
+}
+
+Problem with_targets(std::span<const double> values, std::span<const TargetSpec> targets) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double y = values[i];
+    const TargetSpec& target = targets[i % targets.size()];
+    if (std::isinf(y)) return concat("target ", target.name, " is infinite");
+    const bool classes = target.task != "regression";
+    if (classes && !std::isnan(y) && y != 0 && y != 1) {
+      return concat("target ", target.name, " is ", y, ", neither 0 nor 1");
+    }
+  }
+  return {};
+}
+
 Problem with_schema(const FeatureSchema& features, std::span<const TargetSpec> targets) {
-  if (features.atom_dims.empty()) return "the featuriser has no atom columns";
+  if (features.atom_dims.empty() && !features.bond_dims.empty()) {
+    return "the featuriser has no atom columns";
+  }
   if (targets.size() > kMaxTargets) return concat("more than ", kMaxTargets, " targets");
   if (auto bad = first({with_text("featuriser", features.featuriser),
                         with_dims("atom_dims", features.atom_dims),
@@ -140,24 +168,24 @@ Problem with_schema(const FeatureSchema& features, std::span<const TargetSpec> t
 }
 
 Problem with_molecule(const MoleculeRecord& molecule, const FeatureSchema& features,
-                      std::int64_t targets, bool positions) {
+                      std::span<const TargetSpec> targets, bool positions) {
   const std::size_t atoms = molecule.z.size();
   const std::size_t edges = molecule.edge_src.size();
   constexpr std::size_t kMost = std::numeric_limits<std::int32_t>::max();
   if (atoms > kMost || edges > kMost) return concat("too large: ", atoms, " atoms");
+  if (features.atom_dims.empty() && atoms > 0) return "a graph where there are tokens alone";
   if (auto bad = first(
           {with_length("x", molecule.x.size(), atoms * features.atom_dims.size()),
            with_length("pos", molecule.pos.size(), positions ? 3 * atoms : 0),
            with_length("edge_dst", molecule.edge_dst.size(), edges),
            with_length("edge_attr", molecule.edge_attr.size(), edges * features.bond_dims.size()),
-           with_length("y", molecule.y.size(), static_cast<std::size_t>(targets)),
+           with_length("y", molecule.y.size(), targets.size()),
            with_text("SMILES", molecule.smiles), with_text("id", molecule.id)})) {
     return bad;
   }
-  const auto infinite = [](double y) { return std::isinf(y); };
-  if (std::ranges::any_of(molecule.y, infinite)) return "a target is infinite";
   return first(
-      {prefixed("x", with_classes({nullptr, molecule.x.data()}, static_cast<std::int64_t>(atoms),
+      {with_targets(molecule.y, targets),
+       prefixed("x", with_classes({nullptr, molecule.x.data()}, static_cast<std::int64_t>(atoms),
                                   features.atom_dims)),
        prefixed("edge_attr", with_classes({nullptr, molecule.edge_attr.data()},
                                           static_cast<std::int64_t>(edges), features.bond_dims)),

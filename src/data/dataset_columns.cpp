@@ -6,6 +6,7 @@
 
 #include "data/dataset_check.h"
 #include "data/schema.h"
+#include "data/tokenizer_record.h"
 #include "tensor/error.h"
 
 namespace moiety::data {
@@ -95,11 +96,47 @@ void check_edges(const ColumnReader& reader, const DatasetColumns& columns) {
   }
 }
 
+void read_graphs(const ColumnReader& reader, const MappedFile& file, const Hdf5Reader& hdf5,
+                 DatasetColumns& out, DatasetInfo& info) {
+  out.node_ptr = reader.pointers(schema::kNodePtr);
+  out.edge_ptr = reader.pointers(schema::kEdgePtr);
+  info.molecules = std::ssize(out.node_ptr) - 1;
+  info.atoms = out.node_ptr.back();
+  info.edges = out.edge_ptr.back();
+  check<IoError>(out.edge_ptr.size() == out.node_ptr.size(), file.path(), ": ", schema::kEdgePtr,
+                 ": is not as long as ", schema::kNodePtr);
+  out.x = reader.features(schema::kNodeX, info.atoms, info.features.atom_dims);
+  out.z = reader.column<std::uint8_t>(schema::kNodeZ, {info.atoms});
+  info.has_positions = hdf5.exists(schema::kNodePos);
+  if (info.has_positions) out.pos = reader.column<float>(schema::kNodePos, {info.atoms, 3});
+  out.src = reader.column<std::int32_t>(schema::kEdgeSrc, {info.edges});
+  out.dst = reader.column<std::int32_t>(schema::kEdgeDst, {info.edges});
+  check_edges(reader, out);
+  out.attr = reader.features(schema::kEdgeAttr, info.edges, info.features.bond_dims);
+}
+
+void read_tokens(const ColumnReader& reader, const MappedFile& file, DatasetColumns& out,
+                 DatasetInfo& info) {
+  out.token_ptr = reader.pointers(schema::kTokenPtr);
+  const std::int64_t molecules = std::ssize(out.token_ptr) - 1;
+  check<IoError>(!info.has_graphs || molecules == info.molecules, file.path(), ": ",
+                 schema::kTokenPtr, ": is not as long as ", schema::kNodePtr);
+  info.molecules = molecules;
+  info.tokens = out.token_ptr.back();
+  out.token_ids = reader.column<std::int32_t>(schema::kTokenIds, {info.tokens});
+  reader.check_that(problem::with_tokens(out.token_ptr, out.token_ids, info.vocabulary),
+                    schema::kToken);
+  for (std::size_t m = 1; m < out.token_ptr.size(); ++m) {
+    const std::int64_t length = out.token_ptr[m] - out.token_ptr[m - 1];
+    info.longest_tokens = std::max(info.longest_tokens, length);
+  }
+}
+
 void fill_sizes(const DatasetColumns& columns, DatasetInfo& info) {
   info.train = std::ssize(columns.splits[0]);
   info.valid = std::ssize(columns.splits[1]);
   info.test = std::ssize(columns.splits[2]);
-  if (info.molecules == 0) return;
+  if (info.molecules == 0 || !info.has_graphs) return;
   info.mean_atoms = static_cast<double>(info.atoms) / static_cast<double>(info.molecules);
   info.min_atoms = info.atoms;
   for (std::size_t m = 0; m + 1 < columns.node_ptr.size(); ++m) {
@@ -118,10 +155,11 @@ DatasetInfo read_attributes(const MappedFile& file, const Hdf5Reader& hdf5) {
   info.checksum = content_checksum(file);
   info.schema = hdf5.text("/", "schema");
   info.schema_version = hdf5.integer("/", "schema_version");
-  check<IoError>(info.schema == schema::kName && info.schema_version == schema::kVersion,
+  check<IoError>(info.schema == schema::kName && info.schema_version >= schema::kVersion &&
+                     info.schema_version <= schema::kVersionWithTokens,
                  file.path(), ": holds ", info.schema, " version ", info.schema_version,
-                 "; this program reads ", schema::kName, " version ", schema::kVersion,
-                 ": make it again with `moiety prepare`");
+                 "; this program reads ", schema::kName, " versions ", schema::kVersion, " and ",
+                 schema::kVersionWithTokens, ": make it again with `moiety prepare`");
   info.features.featuriser = hdf5.text("/", "featuriser");
   info.features.atom_dims = to_dims(hdf5.integers("/", "atom_dims"));
   info.features.bond_dims = to_dims(hdf5.integers("/", "bond_dims"));
@@ -134,6 +172,15 @@ DatasetInfo read_attributes(const MappedFile& file, const Hdf5Reader& hdf5) {
                  file.path(), ": attributes target_mean, target_sd: not one value a target");
   const auto problem = problem::with_schema(info.features, info.targets);
   check<IoError>(!problem, file.path(), ": attributes: ", problem.value_or(""));
+  info.has_graphs = !info.features.atom_dims.empty();
+  info.has_tokens = hdf5.exists(schema::kTokenIds);
+  check<IoError>(info.has_graphs || info.has_tokens, file.path(),
+                 ": holds neither graphs nor tokens");
+  if (info.has_tokens) {
+    info.tokenizer = hdf5.text(schema::kToken, "tokenizer");
+    const std::string name = concat(file.path(), ": ", schema::kToken, ": attribute tokenizer");
+    info.vocabulary = tokenizer_from_json(info.tokenizer, name)->vocabulary().size();
+  }
   info.source = hdf5.text("/", "source");
   info.source_hash = hdf5.text("/", "source_hash");
   return info;
@@ -143,22 +190,10 @@ DatasetColumns read_columns(const MappedFile& file, std::span<const FileSection>
                             const Hdf5Reader& hdf5, DatasetInfo& info) {
   const ColumnReader reader(file, sections, hdf5);
   DatasetColumns out;
-  out.node_ptr = reader.pointers(schema::kNodePtr);
-  out.edge_ptr = reader.pointers(schema::kEdgePtr);
-  info.molecules = std::ssize(out.node_ptr) - 1;
-  info.atoms = out.node_ptr.back();
-  info.edges = out.edge_ptr.back();
-  check<IoError>(out.edge_ptr.size() == out.node_ptr.size(), file.path(), ": ", schema::kEdgePtr,
-                 ": is not as long as ", schema::kNodePtr);
-  out.x = reader.features(schema::kNodeX, info.atoms, info.features.atom_dims);
-  out.z = reader.column<std::uint8_t>(schema::kNodeZ, {info.atoms});
-  info.has_positions = hdf5.exists(schema::kNodePos);
-  if (info.has_positions) out.pos = reader.column<float>(schema::kNodePos, {info.atoms, 3});
-  out.src = reader.column<std::int32_t>(schema::kEdgeSrc, {info.edges});
-  out.dst = reader.column<std::int32_t>(schema::kEdgeDst, {info.edges});
-  check_edges(reader, out);
-  out.attr = reader.features(schema::kEdgeAttr, info.edges, info.features.bond_dims);
+  if (info.has_graphs) read_graphs(reader, file, hdf5, out, info);
+  if (info.has_tokens) read_tokens(reader, file, out, info);
   out.y = reader.column<double>(schema::kTargetY, {info.molecules, std::ssize(info.targets)});
+  reader.check_that(problem::with_targets(out.y, info.targets), schema::kTargetY);
   out.splits = {reader.column<std::int64_t>(schema::kTrain, {-1}),
                 reader.column<std::int64_t>(schema::kValid, {-1}),
                 reader.column<std::int64_t>(schema::kTest, {-1})};

@@ -14,7 +14,8 @@
 
 namespace moiety::data {
 
-/// The arrays of a data set where they are mapped: M molecules, N atoms, E edges, T targets.
+/// The arrays of a data set where they are mapped: M molecules, N atoms, E edges, S tokens, T
+/// targets. Those of graphs are empty where there are tokens alone.
 struct DatasetColumns {
   std::span<const std::int64_t> node_ptr;               ///< [M+1]
   std::span<const std::int64_t> edge_ptr;               ///< [M+1]
@@ -24,6 +25,8 @@ struct DatasetColumns {
   std::span<const std::int32_t> src;                    ///< [E]
   std::span<const std::int32_t> dst;                    ///< [E]
   FeatureRows attr;                                     ///< [E, Fe]
+  std::span<const std::int64_t> token_ptr;              ///< [M+1], or empty
+  std::span<const std::int32_t> token_ids;              ///< [S]
   std::span<const double> y;                            ///< [M * T]
   std::array<std::span<const std::int64_t>, 3> splits;  ///< by Split
 };

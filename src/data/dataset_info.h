@@ -36,7 +36,13 @@ struct DatasetInfo {
   std::int64_t min_atoms = 0;
   std::int64_t max_atoms = 0;
   double mean_atoms = 0;
+  bool has_graphs = true;  ///< else there are tokens alone
   bool has_positions = false;
+  bool has_tokens = false;
+  std::string tokenizer;            ///< JSON, as tokenizer_json() writes it; "" without tokens
+  std::int64_t vocabulary = 0;      ///< tokens that the tokenizer has
+  std::int64_t tokens = 0;          ///< of all molecules, begin and end counted
+  std::int64_t longest_tokens = 0;  ///< of one molecule
   FeatureSchema features;
   std::vector<TargetSpec> targets;
   std::vector<double> target_mean;             ///< [T] of the train split without NaN; else 0

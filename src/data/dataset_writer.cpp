@@ -11,6 +11,7 @@
 #include "data/partial_file.h"
 #include "data/schema.h"
 #include "data/spool.h"
+#include "data/tokenizer_record.h"
 #include "tensor/error.h"
 
 namespace moiety::data {
@@ -38,6 +39,7 @@ struct DatasetWriter::Impl {
   }
 
   void append(const MoleculeRecord& molecule);
+  TokenTotals add_tokens(const Tokenizer& tokenizer);
   void append_features(Spool& spool, const std::vector<std::int32_t>& values, DType type);
   void count_degrees(const MoleculeRecord& molecule);
 
@@ -46,9 +48,15 @@ struct DatasetWriter::Impl {
   void for_each_target_row(const std::vector<bool>& wanted, const F& f);
 
   void write(Hdf5Writer& file, const SplitIndices& splits, const TargetMoments& moments);
+  void write_graphs(Hdf5Writer& file);
+  void write_tokens(Hdf5Writer& file);
+  static void write_column(Hdf5Writer& file, const char* name, DType type, const Shape& shape,
+                           Spool& spool);
   void write_attributes(Hdf5Writer& file, const TargetMoments& moments) const;
 
   std::int64_t target_count() const { return std::ssize(options.targets); }
+  bool has_graphs() const { return !options.features.atom_dims.empty(); }
+  bool has_tokens() const { return !tokenizer.empty(); }
 
   DatasetWriterOptions options;
   DType x_type;
@@ -56,9 +64,12 @@ struct DatasetWriter::Impl {
   Spool node_ptr{options.path}, edge_ptr{options.path}, x{options.path}, z{options.path};
   Spool pos{options.path}, src{options.path}, dst{options.path}, attr{options.path};
   Spool y{options.path}, smiles{options.path}, ids{options.path};
+  Spool token_ptr{options.path}, token_ids{options.path};
+  std::string tokenizer;  ///< JSON; "" until add_tokens()
   std::int64_t molecules = 0;
   std::int64_t atoms = 0;
   std::int64_t edges = 0;
+  TokenTotals token_totals;
   std::vector<std::int64_t> degree_histogram;
   std::vector<std::uint8_t> narrowed;  // scratch
   std::vector<std::int64_t> degrees;   // scratch
@@ -83,7 +94,7 @@ void DatasetWriter::Impl::count_degrees(const MoleculeRecord& molecule) {
 
 void DatasetWriter::Impl::append(const MoleculeRecord& molecule) {
   const auto problem =
-      problem::with_molecule(molecule, options.features, target_count(), options.positions);
+      problem::with_molecule(molecule, options.features, options.targets, options.positions);
   check<UserError>(!problem, problem.value_or(""));
   append_features(x, molecule.x, x_type);
   z.append(molecule.z);
@@ -100,6 +111,26 @@ void DatasetWriter::Impl::append(const MoleculeRecord& molecule) {
   edges += std::ssize(molecule.edge_src);
   node_ptr.append(atoms);
   edge_ptr.append(edges);
+}
+
+DatasetWriter::TokenTotals DatasetWriter::Impl::add_tokens(const Tokenizer& with) {
+  tokenizer = tokenizer_json(with);
+  smiles.rewind();
+  token_ptr.append(std::int64_t{0});
+  for (std::int64_t m = 0; m < molecules; ++m) {
+    const std::string text = smiles.read_text();
+    try {
+      const std::vector<std::int32_t> encoded = with.encode(text).ids;
+      check<UserError>(!encoded.empty(), "it has no tokens");
+      token_ids.append(encoded);
+      token_totals.tokens += std::ssize(encoded);
+      token_totals.longest = std::max<std::int64_t>(token_totals.longest, std::ssize(encoded));
+    } catch (const UserError& error) {
+      throw UserError(concat(options.path, ": molecule ", m, ", '", text, "': ", error.what()));
+    }
+    token_ptr.append(token_totals.tokens);
+  }
+  return token_totals;
 }
 
 /// Calls f(t, value) for the targets that are there of the molecules wanted, in row order.
@@ -139,13 +170,9 @@ TargetMoments DatasetWriter::Impl::target_moments(const std::vector<std::int64_t
 
 void DatasetWriter::Impl::write(Hdf5Writer& file, const SplitIndices& splits,
                                 const TargetMoments& moments) {
-  for (const char* group : {"/graph", "/node", "/edge", "/target", "/meta", "/split"}) {
-    file.make_group(group);
-  }
-  const auto column = [&](const char* name, DType type, const Shape& shape, Spool& spool) {
-    spool.rewind();
-    file.write_column(name, type, shape, [&](std::span<std::byte> block) { spool.read(block); });
-  };
+  for (const char* group : {"/target", "/meta", "/split"}) file.make_group(group);
+  if (has_graphs()) write_graphs(file);
+  if (has_tokens()) write_tokens(file);
   const auto texts = [&](const char* name, Spool& spool) {
     spool.rewind();
     file.write_texts(name, molecules, [&] { return spool.read_text(); });
@@ -157,21 +184,39 @@ void DatasetWriter::Impl::write(Hdf5Writer& file, const SplitIndices& splits,
       rest = rest.subspan(block.size());
     });
   };
-  column(schema::kNodePtr, DType::i64, {molecules + 1}, node_ptr);
-  column(schema::kEdgePtr, DType::i64, {molecules + 1}, edge_ptr);
-  column(schema::kNodeX, x_type, {atoms, width(options.features.atom_dims)}, x);
-  column(schema::kNodeZ, DType::u8, {atoms}, z);
-  if (options.positions) column(schema::kNodePos, DType::f32, {atoms, 3}, pos);
-  column(schema::kEdgeSrc, DType::i32, {edges}, src);
-  column(schema::kEdgeDst, DType::i32, {edges}, dst);
-  column(schema::kEdgeAttr, attr_type, {edges, width(options.features.bond_dims)}, attr);
-  column(schema::kTargetY, DType::f64, {molecules, target_count()}, y);
+  write_column(file, schema::kTargetY, DType::f64, {molecules, target_count()}, y);
   rows(schema::kTrain, splits.train);
   rows(schema::kValid, splits.valid);
   rows(schema::kTest, splits.test);
   texts(schema::kSmiles, smiles);
   texts(schema::kIds, ids);
   write_attributes(file, moments);
+}
+
+void DatasetWriter::Impl::write_column(Hdf5Writer& file, const char* name, DType type,
+                                       const Shape& shape, Spool& spool) {
+  spool.rewind();
+  file.write_column(name, type, shape, [&](std::span<std::byte> block) { spool.read(block); });
+}
+
+void DatasetWriter::Impl::write_graphs(Hdf5Writer& file) {
+  for (const char* group : {"/graph", "/node", "/edge"}) file.make_group(group);
+  const auto& features = options.features;
+  write_column(file, schema::kNodePtr, DType::i64, {molecules + 1}, node_ptr);
+  write_column(file, schema::kEdgePtr, DType::i64, {molecules + 1}, edge_ptr);
+  write_column(file, schema::kNodeX, x_type, {atoms, width(features.atom_dims)}, x);
+  write_column(file, schema::kNodeZ, DType::u8, {atoms}, z);
+  if (options.positions) write_column(file, schema::kNodePos, DType::f32, {atoms, 3}, pos);
+  write_column(file, schema::kEdgeSrc, DType::i32, {edges}, src);
+  write_column(file, schema::kEdgeDst, DType::i32, {edges}, dst);
+  write_column(file, schema::kEdgeAttr, attr_type, {edges, width(features.bond_dims)}, attr);
+}
+
+void DatasetWriter::Impl::write_tokens(Hdf5Writer& file) {
+  file.make_group(schema::kToken);
+  write_column(file, schema::kTokenIds, DType::i32, {token_totals.tokens}, token_ids);
+  write_column(file, schema::kTokenPtr, DType::i64, {molecules + 1}, token_ptr);
+  file.set_attribute(schema::kToken, "tokenizer", tokenizer);
 }
 
 void DatasetWriter::Impl::write_attributes(Hdf5Writer& file, const TargetMoments& moments) const {
@@ -185,7 +230,8 @@ void DatasetWriter::Impl::write_attributes(Hdf5Writer& file, const TargetMoments
     tasks.push_back(target.task);
   }
   file.set_attribute("/", "schema", std::string(schema::kName));
-  file.set_attribute("/", "schema_version", schema::kVersion);
+  file.set_attribute("/", "schema_version",
+                     has_tokens() ? schema::kVersionWithTokens : schema::kVersion);
   file.set_attribute("/", "featuriser", options.features.featuriser);
   file.set_attribute("/", "atom_dims", integers(options.features.atom_dims));
   file.set_attribute("/", "bond_dims", integers(options.features.bond_dims));
@@ -208,16 +254,23 @@ DatasetWriter::DatasetWriter(DatasetWriterOptions options) {
 DatasetWriter::~DatasetWriter() = default;
 
 void DatasetWriter::append(const MoleculeRecord& molecule) {
-  check(impl_ != nullptr, "append to a data set that is finished");
+  check(impl_ != nullptr && !impl_->has_tokens(), "append to a data set that is finished");
   impl_->append(molecule);
 }
 
 std::int64_t DatasetWriter::size() const { return impl_ ? impl_->molecules : 0; }
 
+DatasetWriter::TokenTotals DatasetWriter::add_tokens(const Tokenizer& tokenizer) {
+  check(impl_ != nullptr && !impl_->has_tokens(), "add_tokens to a data set that is finished");
+  return impl_->add_tokens(tokenizer);
+}
+
 void DatasetWriter::finish(const SplitIndices& splits) {
   check(impl_ != nullptr, "finish of a data set that is finished");
   const std::string& path = impl_->options.path;
   check<UserError>(impl_->molecules > 0, path, ": there are no molecules to write");
+  check<UserError>(impl_->has_graphs() || impl_->has_tokens(), path,
+                   ": the featuriser has no atom columns, and there are no tokens");
   const auto problem =
       problem::with_splits(splits.train, splits.valid, splits.test, impl_->molecules);
   check<UserError>(!problem, path, ": ", problem.value_or(""));

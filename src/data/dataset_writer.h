@@ -8,12 +8,13 @@
 
 #include "data/dataset_info.h"
 #include "data/molecule_record.h"
+#include "data/tokenizer.h"
 
 namespace moiety::data {
 
 struct DatasetWriterOptions {
-  std::string path;  ///< the finished file; its folder also holds the spools
-  FeatureSchema features;
+  std::string path;                 ///< the finished file; its folder also holds the spools
+  FeatureSchema features;           ///< without atom columns: no graphs, and add_tokens() is called
   std::vector<TargetSpec> targets;  ///< [T]; none for a data set to predict on
   bool positions = false;           ///< every molecule has coordinates
   std::string source;               ///< what the molecules come from
@@ -36,8 +37,17 @@ class DatasetWriter {
   void append(const MoleculeRecord& molecule);
   std::int64_t size() const;
 
+  struct TokenTotals {
+    std::int64_t tokens = 0;
+    std::int64_t longest = 0;  ///< of one molecule
+  };
+  /// Turns the SMILES of all molecules into tokens, which are stored with the tokenizer; once,
+  /// after the last append(). Throws UserError for a SMILES that cannot be encoded.
+  TokenTotals add_tokens(const Tokenizer& tokenizer);
+
   /// Computes the statistics, writes the file and closes the writer. Throws UserError when the
-  /// splits overlap or are out of range, IoError when the file cannot be written.
+  /// splits overlap or are out of range or there are neither graphs nor tokens, IoError when the
+  /// file cannot be written.
   void finish(const SplitIndices& splits);
 
  private:

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "data/added_tokens.h"
+#include "data/bpe_merges.h"
 #include "data/token_vocabulary.h"
 
 namespace moiety::data {
@@ -39,6 +40,11 @@ class Tokenizer {
   std::string decode(std::span<const std::int32_t> ids) const;
 
   const TokenVocabulary& vocabulary() const { return vocabulary_; }
+
+  enum class Kind : std::uint8_t { words, byte_bpe };
+  virtual Kind kind() const = 0;
+  /// The merges of a byte-level BPE, the earlier the stronger; words have none.
+  virtual std::span<const BpeMerges::Merge> merges() const { return {}; }
 
   /// Writes the files that load_tokenizer() and HuggingFace's AutoTokenizer read, into a folder
   /// that is made where there is none. Throws IoError.

@@ -23,6 +23,7 @@ class WordTokenizer : public Tokenizer {
 
   /// Writes vocab.txt, and tokenizer.json and tokenizer_config.json for HuggingFace.
   void save(const std::filesystem::path& folder) const override;
+  Kind kind() const override { return Kind::words; }
 
  protected:
   void encode_from(std::string_view text, std::size_t at, Encoded& out) const override;
