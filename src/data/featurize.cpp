@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -196,10 +197,14 @@ std::string Molecule::random_smiles(std::uint64_t seed) const {
   for (std::size_t i = order.size(); i > 1; --i) {
     std::swap(order[i - 1], order[random_below(key, i, i)]);
   }
-  const std::unique_ptr<ROMol> renumbered(RDKit::MolOps::renumberAtoms(*impl_->mol, order));
   RDKit::SmilesWriteParams params;
   params.canonical = false;
-  return RDKit::MolToSmiles(*renumbered, params);
+  try {
+    const std::unique_ptr<ROMol> renumbered(RDKit::MolOps::renumberAtoms(*impl_->mol, order));
+    return RDKit::MolToSmiles(*renumbered, params);
+  } catch (const std::runtime_error& error) {
+    throw ChemistryError("chemistry", one_line(error.what()));
+  }
 }
 
 std::string Molecule::scaffold() const {

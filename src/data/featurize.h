@@ -43,7 +43,7 @@ class Molecule {
   std::string canonical_smiles() const;
   /// Another SMILES of the same molecule, written from atoms in a random order (Bjerrum,
   /// arXiv:1703.07076; "restricted" in Arus-Pous et al., J. Cheminform. 11, 71, 2019). The same
-  /// seed gives the same text.
+  /// seed gives the same text. Throws ChemistryError where RDKit cannot write it.
   std::string random_smiles(std::uint64_t seed) const;
   /// SMILES of the rings and the chains that join them, chirality left out (Bemis and Murcko, "The
   /// properties of known drugs", J. Med. Chem. 1996); "" for a molecule without rings.

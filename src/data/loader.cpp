@@ -82,7 +82,10 @@ void Loader::Impl::read_epoch(const std::stop_token& stop, Cursor at) {
 LoadedBatch Loader::Impl::make(const EpochPlan& plan, Cursor at) const {
   const auto molecules = plan.batch(at.step);
   LoadedBatch out;
-  if (!molecules.empty()) {
+  if (!molecules.empty() && options.sequences) {
+    out.sequences = collate_tokens(dataset, molecules, *options.sequences, at.epoch,
+                                   options.tokens_per_part, device);
+  } else if (!molecules.empty()) {
     out.parts = collate_parts(dataset, molecules, options.nodes_per_part, device);
     if (options.pack) {
       out.packed = options.pack(out.parts.at(0));
@@ -112,6 +115,8 @@ Loader::Loader(const Dataset& dataset, const Sampler& sampler, Device& device,
                    "a loader needs prefetch >= 1 and nodes_per_part >= 0");
   check<UserError>(!options.pack || options.nodes_per_part == 0,
                    "a loader packs whole batches: nodes_per_part must be 0");
+  check<UserError>(!options.pack || !options.sequences, "a loader packs graphs, not sequences");
+  check<UserError>(options.tokens_per_part >= 0, "a loader needs tokens_per_part >= 0");
   check<UserError>(start.epoch >= 0 && start.step >= 0, "cannot resume at step ", start.step,
                    " of epoch ", start.epoch);
   const SignalsHeld by_reader;  // handlers belong on the program's own threads

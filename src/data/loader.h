@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "data/sampler.h"
+#include "data/token_collate.h"
 #include "tensor/device.h"
 #include "tensor/packed_batch.h"
+#include "tensor/token_batch.h"
 
 namespace moiety::data {
 
@@ -19,12 +21,16 @@ struct LoaderOptions {
   int prefetch = 4;                 ///< batches made ahead of the consumer, at least 1
   /// Where given, batches of one part become packed ones, in the loader's thread.
   std::function<PackedBatch(const GraphBatch&)> pack = {};
+  /// Where given, batches are of sequences, not of graphs. The epoch is that of the cursor.
+  std::optional<SequenceBatching> sequences = {};
+  std::int64_t tokens_per_part = 0;  ///< tokens of a part of such a batch; 0: one part
 };
 
 /// One step's molecules on this rank, in parts, and its place in the sequence.
 struct LoadedBatch {
   std::vector<GraphBatch> parts;      ///< none when this rank has no molecule in the step
   std::optional<PackedBatch> packed;  ///< in their place, where the options say so
+  std::vector<TokenBatch> sequences;  ///< in their place, for sequences
   std::int64_t molecules = 0;         ///< on this rank, over all parts
   std::int64_t global_molecules = 0;  ///< on all ranks
   Cursor cursor;                      ///< of this batch

@@ -2,6 +2,7 @@
 #include "data/sampler.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "tensor/error.h"
@@ -15,13 +16,16 @@ constexpr std::uint64_t kShufflePurpose = 0x7368756666;  // "shuff"
 
 void check_options(const SamplerOptions& options) {
   const bool by_count = options.batch_size > 0;
-  const bool by_budget = options.node_budget > 0 && options.edge_budget > 0;
-  const bool sane = options.batch_size >= 0 && options.node_budget >= 0 && options.edge_budget >= 0;
-  const bool mixed = by_count && (options.node_budget > 0 || options.edge_budget > 0);
-  check<UserError>(sane && by_count != by_budget && !mixed,
-                   "batches go either by batch_size or by node_budget and edge_budget together "
-                   "(here: ",
-                   options.batch_size, ", ", options.node_budget, ", ", options.edge_budget, ")");
+  const bool by_graphs = options.node_budget > 0 && options.edge_budget > 0;
+  const bool by_tokens = options.token_budget > 0;
+  const bool sane = options.batch_size >= 0 && options.node_budget >= 0 &&
+                    options.edge_budget >= 0 && options.token_budget >= 0 &&
+                    options.max_length >= 0;
+  const bool half = (options.node_budget > 0) != (options.edge_budget > 0);
+  check<UserError>(sane && int{by_count} + int{by_graphs} + int{by_tokens} == 1 && !half,
+                   "batches go either by batch_size, or by node_budget and edge_budget together, ",
+                   "or by token_budget (here: ", options.batch_size, ", ", options.node_budget,
+                   ", ", options.edge_budget, ", ", options.token_budget, ")");
   check<UserError>(by_count || !options.drop_last, "drop_last goes with batch_size only");
   check<UserError>(
       options.world_size >= 1 && options.rank >= 0 && options.rank < options.world_size, "rank ",
@@ -54,13 +58,29 @@ Sampler::Sampler(const Dataset& dataset, std::span<const std::int64_t> molecules
   check<UserError>(!options.drop_last || this->molecules() >= options.batch_size, dataset.path(),
                    ": drop_last with batch_size ", options.batch_size, " drops all ",
                    this->molecules(), " molecules; lower batch_size");
-  if (options.batch_size > 0) return;
+  if (options.batch_size == 0) check_budgets();
+}
+
+Sampler::Sizes Sampler::sizes(std::int64_t molecule) const {
+  if (options_.token_budget == 0) return {dataset_.atoms(molecule), dataset_.edges(molecule), 0};
+  const std::int64_t tokens = std::ssize(dataset_.tokens(molecule));
+  return {0, 0, options_.max_length > 0 ? std::min(tokens, options_.max_length) : tokens};
+}
+
+bool Sampler::within_budgets(const Sizes& sizes) const {
+  return sizes[0] <= options_.node_budget && sizes[1] <= options_.edge_budget &&
+         sizes[2] <= options_.token_budget;
+}
+
+void Sampler::check_budgets() const {
   for (const std::int64_t m : molecules_) {
-    check<UserError>(
-        dataset.atoms(m) <= options.node_budget && dataset.edges(m) <= options.edge_budget,
-        dataset.path(), ": molecule ", m, " has ", dataset.atoms(m), " atoms and ",
-        dataset.edges(m), " edges, more than node_budget ", options.node_budget, " or edge_budget ",
-        options.edge_budget, "; raise them");
+    const auto [atoms, edges, tokens] = sizes(m);
+    if (within_budgets({atoms, edges, tokens})) continue;
+    check<UserError>(options_.token_budget == 0, dataset_.path(), ": molecule ", m, " has ", tokens,
+                     " tokens, more than token_budget ", options_.token_budget, "; raise it");
+    throw UserError(concat(dataset_.path(), ": molecule ", m, " has ", atoms, " atoms and ", edges,
+                           " edges, more than node_budget ", options_.node_budget,
+                           " or edge_budget ", options_.edge_budget, "; raise them"));
   }
 }
 
@@ -82,19 +102,16 @@ std::vector<std::int64_t> Sampler::cut_by_count() const {
   return begins;
 }
 
-/// As many molecules, in order, as both budgets allow; then the next step.
+/// As many molecules, in order, as the budgets allow; then the next step.
 std::vector<std::int64_t> Sampler::cut_by_budget(std::span<const std::int64_t> order) const {
   std::vector<std::int64_t> begins = {0};
-  std::int64_t nodes = 0;
-  std::int64_t edges = 0;
+  Sizes step{};
   for (std::size_t i = 0; i < order.size(); ++i) {
-    nodes += dataset_.atoms(order[i]);
-    edges += dataset_.edges(order[i]);
-    if (nodes > options_.node_budget || edges > options_.edge_budget) {
-      begins.push_back(static_cast<std::int64_t>(i));
-      nodes = dataset_.atoms(order[i]);
-      edges = dataset_.edges(order[i]);
-    }
+    const Sizes own = sizes(order[i]);
+    std::ranges::transform(step, own, step.begin(), std::plus{});
+    if (within_budgets(step)) continue;
+    begins.push_back(static_cast<std::int64_t>(i));
+    step = own;
   }
   begins.push_back(std::ssize(order));
   return begins;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -10,11 +11,14 @@
 namespace moiety::data {
 
 /// How molecules become batches. Sizes are those of the whole step, summed over all ranks, so that
-/// any number of ranks walks through the same steps. Either `batch_size` or both budgets are set.
+/// any number of ranks walks through the same steps. Either `batch_size`, or the budgets of graphs
+/// together, or that of sequences is set.
 struct SamplerOptions {
-  std::int64_t batch_size = 0;   ///< molecules in a step
-  std::int64_t node_budget = 0;  ///< at most so many atoms in a step
-  std::int64_t edge_budget = 0;  ///< and at most so many directed edges
+  std::int64_t batch_size = 0;    ///< molecules in a step
+  std::int64_t node_budget = 0;   ///< at most so many atoms in a step
+  std::int64_t edge_budget = 0;   ///< and at most so many directed edges
+  std::int64_t token_budget = 0;  ///< at most so many tokens in a step
+  std::int64_t max_length = 0;    ///< tokens of a sequence that count for the budget; 0: all
   bool shuffle = false;
   bool drop_last = false;  ///< leave out the last step of an epoch when it has < batch_size
   std::uint64_t seed = 0;
@@ -64,6 +68,11 @@ class Sampler {
 
  private:
   std::vector<std::int64_t> shuffled(std::int64_t epoch) const;
+  /// Of a molecule, in the order of the budgets.
+  using Sizes = std::array<std::int64_t, 3>;
+  Sizes sizes(std::int64_t molecule) const;
+  bool within_budgets(const Sizes& sizes) const;
+  void check_budgets() const;
   std::vector<std::int64_t> cut_by_count() const;
   std::vector<std::int64_t> cut_by_budget(std::span<const std::int64_t> order) const;
 
