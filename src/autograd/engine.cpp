@@ -40,7 +40,8 @@ using TargetSlots = std::unordered_map<Target, std::size_t, TargetHash>;
 /// One backward pass. All state is here and none in the graph.
 class BackwardPass {
  public:
-  BackwardPass(const Variables& inputs, GradOptions options) : options_(options) {
+  BackwardPass(const Variables& inputs, GradOptions options, const GradientSinks& sinks)
+      : options_(options), sinks_(sinks) {
     results_.resize(inputs.size());
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       check(inputs[i].requires_grad(), "grad: input ", i, " does not require gradients");
@@ -60,7 +61,7 @@ class BackwardPass {
     for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
       State& state = states_.at(it->get());
       if (!state.needed || state.grads.empty()) continue;
-      const Variables grads = Node::apply(*it, state.grads);
+      const Variables grads = Node::apply(*it, state.grads, sinks_);
       state.grads.clear();
       for (std::size_t i = 0; i < grads.size(); ++i) {
         const Edge& edge = (*it)->edge(i);
@@ -138,6 +139,7 @@ class BackwardPass {
   }
 
   GradOptions options_;
+  const GradientSinks& sinks_;
   TargetSlots slots_;
   Variables results_;
   std::unordered_map<const Node*, State> states_;
@@ -152,14 +154,14 @@ Variable ones_like_scalar(const Variable& output) {
   return Variable(one);
 }
 
-}  // namespace
-
-Variables grad(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs,
-               GradOptions options) {
+/// grad(), where rules may add gradients of leaves to their sinks instead of handing them over.
+Variables differentiate(const Variables& outputs, const Variables& inputs,
+                        const Variables& grad_outputs, GradOptions options,
+                        const GradientSinks& sinks) {
   check(grad_outputs.empty() || grad_outputs.size() == outputs.size(), "grad: ", outputs.size(),
         " outputs but ", grad_outputs.size(), " grad_outputs");
   const GradModeGuard mode(options.create_graph);
-  BackwardPass pass(inputs, options);
+  BackwardPass pass(inputs, options, sinks);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const Variable seed = grad_outputs.empty() ? ones_like_scalar(outputs[i]) : grad_outputs[i];
     check<ShapeError>(seed.shape() == outputs[i].shape(), "grad: output ", i, " has shape ",
@@ -170,13 +172,28 @@ Variables grad(const Variables& outputs, const Variables& inputs, const Variable
   return pass.results(inputs);
 }
 
+}  // namespace
+
+Variables grad(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs,
+               GradOptions options) {
+  return differentiate(outputs, inputs, grad_outputs, options, {});
+}
+
 void backward(const Variable& loss, std::span<const Variable> parameters,
               std::span<const Tensor> into, const Tensor& scale) {
   check(parameters.size() == into.size(), "backward: ", parameters.size(), " parameters but ",
         into.size(), " gradient tensors");
   const Variables seed = scale.defined() ? Variables{Variable(scale)} : Variables{};
-  const Variables grads =
-      grad({loss}, Variables(parameters.begin(), parameters.end()), seed, {.allow_unused = true});
+  GradientSinks sinks;
+  for (std::size_t i = 0; i < into.size(); ++i) {
+    const bool fits = into[i].contiguous() && into[i].shape() == parameters[i].shape() &&
+                      into[i].dtype() == parameters[i].dtype();
+    if (!fits || !parameters[i].is_leaf()) continue;
+    const auto [sink, is_new] = sinks.emplace(parameters[i].id(), into[i]);
+    if (!is_new) sink->second = Tensor();  // given twice: both get the gradient that is returned
+  }
+  const Variables grads = differentiate({loss}, Variables(parameters.begin(), parameters.end()),
+                                        seed, {.allow_unused = true}, sinks);
   std::vector<Tensor> dense;  // held until they are added
   std::vector<TensorView> from;
   std::vector<TensorView> to;

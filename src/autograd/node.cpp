@@ -34,6 +34,13 @@ Variable RuleContext::grad(int i) const {
 
 bool RuleContext::needs(int i) const { return node_->edge(static_cast<std::size_t>(i)).wanted(); }
 
+Tensor RuleContext::sink(int i) const {
+  const Variable& leaf = node_->edge(static_cast<std::size_t>(i)).leaf;
+  if (!leaf.defined()) return {};
+  const auto found = sinks_.find(leaf.id());
+  return found == sinks_.end() ? Tensor() : found->second;
+}
+
 Node::Node(const char* name, std::vector<Variable> inputs, const std::vector<Tensor>& outputs,
            Saved saved, Rule rule)
     : name_(name), rule_(std::move(rule)) {
@@ -80,10 +87,11 @@ Node::~Node() {
   }
 }
 
-Variables Node::apply(const std::shared_ptr<Node>& self, const Variables& grads) {
+Variables Node::apply(const std::shared_ptr<Node>& self, const Variables& grads,
+                      const GradientSinks& sinks) {
   check(!self->released_, self->name_,
         ": the graph was freed by an earlier backward pass; set GradOptions::retain_graph there");
-  Variables out = self->rule_(RuleContext(self, grads));
+  Variables out = self->rule_(RuleContext(self, grads, sinks));
   MOIETY_CHECK(out.size() == self->edges_.size(), self->name_, ": its rule gives ", out.size(),
                " gradients for ", self->edges_.size(), " inputs");
   for (std::size_t i = 0; i < out.size(); ++i) {

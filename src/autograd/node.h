@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "autograd/grad_mode.h"
@@ -15,11 +16,14 @@ namespace moiety::autograd {
 
 class Node;
 
+/// By a leaf's id: where its gradient is added up.
+using GradientSinks = std::unordered_map<const void*, Tensor>;
+
 /// What a gradient rule sees: the saved inputs and outputs, and the gradients of the outputs.
 class RuleContext {
  public:
-  RuleContext(const std::shared_ptr<Node>& node, const Variables& grads)
-      : node_(node), grads_(grads) {}
+  RuleContext(const std::shared_ptr<Node>& node, const Variables& grads, const GradientSinks& sinks)
+      : node_(node), grads_(grads), sinks_(sinks) {}
 
   /// Input number i; throws Error when record() did not save it.
   const Variable& input(int i) const;
@@ -34,10 +38,14 @@ class RuleContext {
   bool has_grad(int i) const { return grads_[static_cast<std::size_t>(i)].defined(); }
   /// Whether input i wants a gradient: skip the work when not.
   bool needs(int i) const;
+  /// Where a rule may add the gradient of input i itself, which saves a pass over it; it then
+  /// returns none. Contiguous, in the input's shape and dtype; undefined: it must be returned.
+  Tensor sink(int i) const;
 
  private:
   const std::shared_ptr<Node>& node_;
   const Variables& grads_;
+  const GradientSinks& sinks_;
 };
 
 /// Maps the gradients of the outputs to one gradient per input (undefined = none), in terms of
@@ -83,7 +91,8 @@ class Node {
   const Meta& output_meta(std::size_t i) const { return outputs_[i]; }
 
   /// Gradients of the inputs from those of the outputs; checks their shapes.
-  static Variables apply(const std::shared_ptr<Node>& self, const Variables& grads);
+  static Variables apply(const std::shared_ptr<Node>& self, const Variables& grads,
+                         const GradientSinks& sinks);
   /// Frees what was saved; a second backward pass is then an error.
   void release();
 

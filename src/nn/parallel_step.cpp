@@ -26,21 +26,21 @@ double ParallelStep::run(std::int64_t parts, const PartLoss& loss, const FlatBuf
     return sum;
   }
   const std::int64_t lanes = std::min(parts, kMostLanes);
-  while (static_cast<std::int64_t>(lanes_.size()) < lanes) {
+  while (static_cast<std::int64_t>(lanes_.size()) + 1 < lanes) {
     lanes_.push_back(parameters_.make_buffer());
   }
   std::vector<double> values(static_cast<std::size_t>(parts));
   stream.pool().run(lanes, [&](std::int64_t lane) {
-    const FlatBuffer& own = lanes_[static_cast<std::size_t>(lane)];
-    own.flat.fill_zero();
+    const FlatBuffer& own = lane == 0 ? gradients : lanes_[static_cast<std::size_t>(lane - 1)];
+    if (lane > 0) own.flat.fill_zero();
     for (std::int64_t part = lane; part < parts; part += lanes) {
       const Variable value = loss(part);
       autograd::backward(value, parameters_.parameters(), own.views);
       values[static_cast<std::size_t>(part)] = value.item();
     }
   });
-  for (std::int64_t lane = 0; lane < lanes; ++lane) {
-    kernels::accumulate(stream, lanes_[static_cast<std::size_t>(lane)].flat, gradients.flat);
+  for (std::int64_t lane = 1; lane < lanes; ++lane) {
+    kernels::accumulate(stream, lanes_[static_cast<std::size_t>(lane - 1)].flat, gradients.flat);
   }
   for (const double v : values) sum += v;
   return sum;

@@ -11,8 +11,9 @@ namespace moiety::nn {
 /// part of the molecules through all layers, forward and backward, while its activations are in its
 /// cache. A fork and join per operation would make small models slower on two cores than on one.
 ///
-/// Parts are dealt to a number of lanes that depends on the number of parts alone, each with a
-/// gradient buffer of its own, and lanes are summed in order: the same bits on any thread count.
+/// Parts are dealt to a number of lanes that depends on the number of parts alone. The first adds
+/// to the caller's gradients and each other one to a buffer of its own, and these are added in
+/// order: the same bits on any thread count.
 class ParallelStep {
  public:
   /// Parts of models whose forward pass writes state (batch norm's running statistics) are not

@@ -8,7 +8,9 @@
 #include "autograd/grad_mode.h"
 #include "autograd/node.h"
 #include "autograd/ops/elementwise.h"
+#include "autograd/ops/matmul.h"
 #include "autograd/ops/reduce.h"
+#include "autograd/ops/shape.h"
 
 namespace moiety {
 namespace {
@@ -145,6 +147,31 @@ TEST_F(Engine, BackwardAddsIntoBuffers) {
   autograd::backward(ops::sum(ops::square(x)), parameters, into);
   EXPECT_EQ(into[0].to_vector<double>(), (std::vector<double>{12, 24}));
   EXPECT_EQ(into[1].to_vector<double>(), (std::vector<double>{5}));
+}
+
+/// The rule of linear() adds to the buffers itself.
+TEST_F(Engine, BackwardAddsWeightsIntoBuffers) {
+  const Variable x = parameter({1, 2}).detach();
+  const Variable weight(Tensor::from(std::vector<double>{3, 4}, {1, 2}, *device_), true);
+  const auto loss = [&] {
+    const Variable rows = ops::reshape(x, {1, 2});
+    const Variable once = ops::linear(rows, weight, {});                // 11
+    const Variable twice = ops::linear(ops::square(rows), weight, {});  // 19
+    return ops::sum(ops::add(ops::mul(once, once), ops::affine(twice, 10)));
+  };
+  const std::vector<double> wanted{2 * 11 * 1 + 10 * 1, 2 * 11 * 2 + 10 * 4};
+  const auto buffer = [&] { return Tensor::from(std::vector<double>{100, 200}, {1, 2}, *device_); };
+  const std::vector<double> added{100 + wanted[0], 200 + wanted[1]};
+  const std::vector<Variable> one{weight};
+  const std::vector<Tensor> into{buffer()};
+  autograd::backward(loss(), one, into);
+  EXPECT_EQ(into[0].to_vector<double>(), added);
+  EXPECT_EQ(values(grad({loss()}, {weight})[0]), wanted);
+  const std::vector<Variable> same{weight, weight};
+  const std::vector<Tensor> both{buffer(), buffer()};
+  autograd::backward(loss(), same, both);
+  EXPECT_EQ(both[0].to_vector<double>(), added);
+  EXPECT_EQ(both[1].to_vector<double>(), added);
 }
 
 TEST_F(Engine, LongChainsNeitherRecurseForwardNorBackwardNorInDestruction) {

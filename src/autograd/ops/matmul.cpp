@@ -65,6 +65,15 @@ EpilogueGrads epilogue_backward(const RuleContext& c, Epilogue epilogue) {
   return {Variable(relu ? masked : grad), bias.defined() ? Variable(bias) : Variable()};
 }
 
+/// The gradient of a weight [Out, In], unless it was added where it belongs.
+Variable weight_gradient(const RuleContext& c, const Variable& product) {
+  const Tensor sink = c.sink(1);
+  if (!sink.defined()) return matmul(product, c.input(0), true, false);
+  kernels::gemm(sink.device().stream(), true, false, 1.0, contiguous(product.data()),
+                contiguous(c.input(0).data()), 1.0, sink);
+  return {};
+}
+
 void check_linear(const Variable& x, const Variable& weight, const Variable& bias) {
   check<ShapeError>(x.ndim() == 2 && weight.ndim() == 2 && x.size(1) == weight.size(1),
                     "linear: x must be [N, In] and weight [Out, In], not ", x.shape(), " and ",
@@ -115,7 +124,7 @@ Variable linear(const Variable& x, const Variable& weight, const Variable& bias,
                   const EpilogueGrads grads = epilogue_backward(c, epilogue);
                   Variables out_grads(3);
                   if (c.needs(0)) out_grads[0] = matmul(grads.product, c.input(1));
-                  if (c.needs(1)) out_grads[1] = matmul(grads.product, c.input(0), true, false);
+                  if (c.needs(1)) out_grads[1] = weight_gradient(c, grads.product);
                   out_grads[2] = grads.bias;
                   return out_grads;
                 });
