@@ -66,6 +66,12 @@ class QueryBlock {
   }
 
  private:
+  void drop(const ScoreTile& tile, std::int64_t i, T* row) const {
+    view_.for_mask_runs(tile, i, [row](std::int64_t j, const T* factors, std::int64_t count) {
+      for (std::int64_t c = 0; c < count; ++c) row[j + c] *= factors[c];
+    });
+  }
+
   void add_keys(const ScoreTile& tile, T* out, std::int64_t step) {
     const std::int64_t width = view_.head_size();
     T* scores = scores_.data();
@@ -84,7 +90,7 @@ class QueryBlock {
       if (tile.key > 0 && shrink != T{1}) {
         for (std::int64_t c = 0; c < width; ++c) out[i * step + c] *= shrink;
       }
-      if (view_.rule().dropout > 0) view_.drop(tile, i, row);
+      if (view_.rule().dropout > 0) drop(tile, i, row);
     }
     multiply_tile<T>({.m = tile.queries,
                       .n = width,

@@ -74,9 +74,13 @@ class GradTile {
       for (std::int64_t j = 0; j < tile.keys; ++j) slopes[j] = weights[j] * (slopes[j] - delta);
       return;
     }
-    view_.drop(tile, i, slopes);
-    for (std::int64_t j = 0; j < tile.keys; ++j) slopes[j] = weights[j] * (slopes[j] - delta);
-    view_.drop(tile, i, weights);
+    view_.for_mask_runs(tile, i, [=](std::int64_t first, const T* factors, std::int64_t count) {
+      for (std::int64_t c = 0; c < count; ++c) {
+        const T weight = weights[first + c];
+        slopes[first + c] = weight * (slopes[first + c] * factors[c] - delta);
+        weights[first + c] = weight * factors[c];
+      }
+    });
   }
 
   const AttentionView<T>& view_;

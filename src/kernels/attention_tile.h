@@ -115,8 +115,10 @@ class AttentionView {
     }
   }
 
-  /// Multiplies row i of a tile with its mask: 0, or 1 / (1 - dropout).
-  void drop(const ScoreTile& t, std::int64_t i, T* row) const {
+  /// Calls body(j, factors, count) for runs of the mask of row i of a tile: what the weights of
+  /// keys j, j + 1, ... of the tile are multiplied with, 0 or 1 / (1 - dropout).
+  template <class Body>
+  void for_mask_runs(const ScoreTile& t, std::int64_t i, const Body& body) const {
     const auto threshold = static_cast<std::int32_t>(std::ceil(rule_.dropout * 0x1p24));
     const T scale = static_cast<T>(1.0 / (1.0 - rule_.dropout));
     const auto query = static_cast<std::uint64_t>(query_ptr_[t.sequence] + t.query + i);
@@ -125,11 +127,12 @@ class AttentionView {
     const auto base = heads_before * static_cast<std::uint64_t>(rule_.row_stride);
     for_random_runs(key_, base, t.key, t.key + t.keys,
                     [&](std::int64_t j, const std::uint32_t* words, std::int64_t count) {
-                      T* to = row + (j - t.key);
+                      std::array<T, RandomBlock::kWords> factors;
                       for (std::int64_t c = 0; c < count; ++c) {
                         const bool drops = static_cast<std::int32_t>(words[c] >> 8) < threshold;
-                        to[c] = drops ? T{0} : to[c] * scale;
+                        factors[static_cast<std::size_t>(c)] = drops ? T{0} : scale;
                       }
+                      body(j - t.key, factors.data(), count);
                     });
   }
 

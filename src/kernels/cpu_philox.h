@@ -55,12 +55,16 @@ class RandomBlock {
     static_assert(std::endian::native == std::endian::little);
     const Lanes low = c0 | c1 << 32;
     const Lanes high = c2 | c3 << 32;
-    std::array<std::uint64_t, 2 * kWidth> pairs;
+    Lanes first_places;  // lane i of low, then of high
+    Lanes second_places;
     for (std::uint64_t i = 0; i < kWidth; ++i) {
-      pairs[2 * i] = low[i];
-      pairs[2 * i + 1] = high[i];
+      first_places[i] = i / 2 + (i % 2 == 0 ? 0 : kWidth);
+      second_places[i] = first_places[i] + kWidth / 2;
     }
-    std::memcpy(words, pairs.data(), sizeof pairs);
+    const Lanes first_half = __builtin_shuffle(low, high, first_places);
+    const Lanes second_half = __builtin_shuffle(low, high, second_places);
+    std::memcpy(words, &first_half, sizeof first_half);
+    std::memcpy(words + 2 * kWidth, &second_half, sizeof second_half);
   }
 
   alignas(64) std::array<std::uint32_t, kWords> words_;

@@ -4,6 +4,7 @@
 #include "kernels/matmul.h"
 #include "kernels/optional_view.h"
 #include "kernels/product_tiles.h"
+#include "kernels/transpose_cpu.h"
 #include "tensor/storage.h"
 
 namespace moiety::kernels::cpu {
@@ -52,6 +53,40 @@ struct EpilogueBackward {
   }
 };
 
+/// to [k, n] = a weight [n, k]: oneDNN multiplies by it some 7 % faster, which pays for the copy
+/// from some rows on.
+template <class T>
+void transpose_weight(const Stream& stream, const T* weight, std::int64_t n, std::int64_t k,
+                      T* to) {
+  constexpr std::int64_t kRows = 64;  // whole lines are written
+  const std::int64_t grain = std::max(kRows, row_grain(k) / kRows * kRows);
+  parallel_for(stream, n, grain, [=](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; i += kRows) {
+      transpose(weight + i * k, k, std::min(kRows, end - i), k, to + i, n);
+    }
+  });
+}
+
+/// Calls body(tile) when a tile is there, for the tiles of x weight^T, in parallel.
+template <class T, class Body>
+void for_each_product(const Stream& stream, Product<T> p, const Body& body) {
+  const auto run = [&](const Product<T>& whole) {
+    for_each_tile(stream, p.m, p.n, p.k, [&](const Tile& tile) {
+      multiply(restrict_to(whole, tile));
+      body(tile);
+    });
+  };
+  constexpr std::int64_t kManyRows = 256;
+  if (!std::is_same_v<T, float> || p.m < kManyRows || p.n < kLanes<T>) return run(p);
+  const Storage storage(stream.device(), static_cast<std::size_t>(p.n * p.k) * sizeof(T));
+  auto* turned = reinterpret_cast<T*>(storage.data());
+  transpose_weight(stream, p.b, p.n, p.k, turned);
+  p.transpose_b = false;
+  p.b = turned;
+  p.ldb = p.n;
+  run(p);
+}
+
 }  // namespace
 
 void linear(const Stream& stream, const TensorView& x, const TensorView& weight,
@@ -69,8 +104,7 @@ void linear(const Stream& stream, const TensorView& x, const TensorView& weight,
     p.c = out.as<T>();
     p.ldc = p.n;
     const T* shift = data_or_null<T>(bias);
-    for_each_tile(stream, p.m, p.n, p.k, [&](const Tile& tile) {
-      multiply(restrict_to(p, tile));
+    for_each_product(stream, p, [&](const Tile& tile) {
       if (relu) {
         finish_tile<T, true>(p.c, p.ldc, shift, tile);
       } else if (shift != nullptr) {

@@ -41,7 +41,8 @@ template <class T>
 void multiply_in_parallel(const Stream& stream, const Product<T>& p) {
   constexpr std::int64_t kLeastDepth = 1024;
   const std::int64_t chunk = extent_of_task(p.k, flops_of(p.m, p.n, 1), kLeastDepth);
-  if (p.k >= 8 * std::max(p.m, p.n) && p.k > chunk && p.m * p.n > 0) {
+  const bool in_task = thread_state().in_parallel;
+  if (!in_task && p.k >= 8 * std::max(p.m, p.n) && p.k > chunk && p.m * p.n > 0) {
     return multiply_by_chunks(stream, p, chunk);
   }
   for_each_tile(stream, p.m, p.n, p.k, [&](const Tile& tile) { multiply(restrict_to(p, tile)); });

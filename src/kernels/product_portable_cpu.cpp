@@ -5,14 +5,16 @@
 
 #include "kernels/lanes.h"
 #include "kernels/product.h"
+#include "kernels/transpose_cpu.h"
 
 namespace moiety::kernels::cpu {
 namespace {
 
 // A tile of c is kRows x kVectors vectors and stays in registers while it runs over a panel of b
 // that is kDepth deep and stays in the first-level cache. Twelve accumulators, two vectors of b and
-// one broadcast element of a fit the 16 registers of AVX2 and hide the latency of an addition.
-constexpr int kRows = 6;
+// one broadcast element of a fit the 16 registers of AVX2 and hide the latency of an addition;
+// AVX-512 has room for more rows, and addresses for no more than eight.
+constexpr int kRows = kVectorBytes == 64 ? 8 : 6;
 constexpr int kVectors = 2;
 constexpr std::int64_t kDepth = 128;
 template <class T>
@@ -35,37 +37,45 @@ struct Panel {
 /// Copies a panel; missing columns become 0.
 template <class T>
 void pack(const Product<T>& x, const Panel<T>& panel, PanelStorage<T>& to) {
-  if (panel.columns < kColumns<T>) to.fill(T{0});
-  const std::int64_t row_step = x.transpose_b ? 1 : x.ldb;
-  const std::int64_t column_step = x.transpose_b ? x.ldb : 1;
-  const T* from = x.b + panel.p * row_step + panel.j * column_step;
+  if (panel.columns < kColumns<T>) std::fill_n(to.data(), panel.depth * kColumns<T>, T{0});
+  if (x.transpose_b) {
+    return transpose(x.b + panel.p + panel.j * x.ldb, x.ldb, panel.columns, panel.depth, to.data(),
+                     kColumns<T>);
+  }
+  const T* from = x.b + panel.p * x.ldb + panel.j;
   for (std::int64_t r = 0; r < panel.depth; ++r) {
-    for (std::int64_t c = 0; c < panel.columns; ++c) {
-      to[static_cast<std::size_t>(r * kColumns<T> + c)] = from[r * row_step + c * column_step];
-    }
+    std::copy_n(from + r * x.ldb, panel.columns, to.data() + r * kColumns<T>);
   }
 }
 
-/// Rows [i, i + R) of c over one panel.
-template <int R, class T>
+/// Rows [i, i + R) of c over the first V vectors of a panel.
+template <int R, int V, class T>
 void tile(const Product<T>& x, std::int64_t i, const Panel<T>& panel) {
   const std::int64_t row_step = x.transpose_a ? 1 : x.lda;
   const std::int64_t depth_step = x.transpose_a ? x.lda : 1;
   const T* a = x.a + i * row_step + panel.p * depth_step;
-  std::array<Block<T, kVectors>, R> sum;
+  std::array<Block<T, V>, R> sum;
   for (auto& s : sum) s.clear();
   for (std::int64_t r = 0; r < panel.depth; ++r) {
-    Block<T, kVectors> b;
+    Block<T, V> b;
     b.load(panel.rows + r * panel.step);
     for (int row = 0; row < R; ++row) sum[row].add_scaled(a[row * row_step + r * depth_step], b);
   }
   const T beta = panel.p == 0 ? x.beta : T{1};
   for (int row = 0; row < R; ++row) {
-    std::array<T, kColumns<T>> values;
-    sum[row].store(values.data());
     T* c = x.c + (i + row) * x.ldc + panel.j;
+    sum[row].scale(x.alpha);
+    if (panel.columns >= V * kLanes<T>) {
+      Block<T, V> before;
+      if (beta != T{0}) before.load(c);
+      if (beta != T{0}) sum[row].add_scaled(beta, before);
+      sum[row].store(c);
+      continue;
+    }
+    std::array<T, V * kLanes<T>> values;
+    sum[row].store(values.data());
     for (std::int64_t col = 0; col < panel.columns; ++col) {
-      const T value = x.alpha * values[static_cast<std::size_t>(col)];
+      const T value = values[static_cast<std::size_t>(col)];
       c[col] = beta == T{0} ? value : value + beta * c[col];
     }
   }
@@ -81,9 +91,17 @@ void scale_result(const Product<T>& x) {
 }
 
 /// The tile of 1 .. kRows rows that fits.
-template <class T, int... R>
+template <int V, class T, int... R>
 void tile_of(std::int64_t rows, std::integer_sequence<int, R...>, const auto&... args) {
-  ((rows == R + 1 ? tile<R + 1, T>(args...) : void()), ...);
+  ((rows == R + 1 ? tile<R + 1, V, T>(args...) : void()), ...);
+}
+
+template <int V, class T>
+void tiles_of(const Product<T>& x, const Panel<T>& panel) {
+  for (std::int64_t i = 0; i < x.m; i += kRows) {
+    tile_of<V, T>(std::min<std::int64_t>(kRows, x.m - i), std::make_integer_sequence<int, kRows>(),
+                  x, i, panel);
+  }
 }
 
 template <class T>
@@ -100,10 +118,7 @@ void multiply_blocks(const Product<T>& x) {
         pack(x, panel, storage);
         panel.rows = storage.data();
       }
-      for (std::int64_t i = 0; i < x.m; i += kRows) {
-        tile_of<T>(std::min<std::int64_t>(kRows, x.m - i), std::make_integer_sequence<int, kRows>(),
-                   x, i, panel);
-      }
+      panel.columns > kLanes<T> ? tiles_of<kVectors>(x, panel) : tiles_of<1>(x, panel);
     }
   }
 }

@@ -5,6 +5,7 @@
 
 #include "kernels/product.h"
 #include "tensor/stream.h"
+#include "tensor/thread_state.h"
 
 // How a product is cut into tasks: by its size alone, so that its bits do not depend on threads.
 namespace moiety::kernels::cpu {
@@ -34,11 +35,14 @@ struct Tile {
   std::int64_t columns = 0;
 };
 
-/// Calls body(tile) in parallel for tiles that cover [m, n], cut along the longer side.
+/// Calls body(tile) in parallel for tiles that cover [m, n], cut along the longer side; for one
+/// tile inside a task, where cutting would only pack operands more often.
 template <class Body>
 void for_each_tile(const Stream& stream, std::int64_t m, std::int64_t n, std::int64_t k,
                    const Body& body) {
-  if (flops_of(m, n, k) < 2 * kTaskFlops) return body(Tile{0, m, 0, n});
+  if (thread_state().in_parallel || flops_of(m, n, k) < 2 * kTaskFlops) {
+    return body(Tile{0, m, 0, n});
+  }
   // Every task packs the other operand anew: with 128 rows that is a tenth of its time, with 256 a
   // twentieth.
   const std::int64_t least = std::clamp<std::int64_t>(std::max(m, n) / 3, 128, 256);

@@ -28,6 +28,16 @@ void pause() {
 #endif
 }
 
+/// The calling thread is in a region, also where it is the only one: work that is cut otherwise
+/// inside of regions is cut the same way on any number of threads.
+class InParallel {
+ public:
+  InParallel() { thread_state().in_parallel = true; }
+  ~InParallel() { thread_state().in_parallel = false; }
+  InParallel(const InParallel&) = delete;
+  InParallel& operator=(const InParallel&) = delete;
+};
+
 }  // namespace
 
 /// The parallel region under way. `gate` is open during a region and counts the workers inside.
@@ -131,7 +141,12 @@ void ThreadPool::stop() noexcept {
 
 void ThreadPool::run_erased(std::int64_t count, Invoke invoke, const void* task) {
   ThreadState& state = thread_state();
-  if (workers_.empty() || count <= 1 || state.in_parallel) {
+  if (count <= 1 || state.in_parallel) {
+    for (std::int64_t i = 0; i < count; ++i) invoke(task, i);
+    return;
+  }
+  const InParallel in_parallel;
+  if (workers_.empty()) {
     for (std::int64_t i = 0; i < count; ++i) invoke(task, i);
     return;
   }
@@ -143,9 +158,7 @@ void ThreadPool::run_erased(std::int64_t count, Invoke invoke, const void* task)
   region.grad_enabled = state.grad_enabled;
   region.next.store(0, std::memory_order_relaxed);
   region.open();
-  state.in_parallel = true;
   region.drain();
-  state.in_parallel = false;
   region.close();
   if (region.error) std::rethrow_exception(std::exchange(region.error, nullptr));
 }
