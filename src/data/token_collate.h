@@ -24,8 +24,8 @@ struct SequenceBatching {
   };
   Objective objective = Objective::none;
   /// The data set's own; masks, random SMILES and cutting want it.
-  std::shared_ptr<const Tokenizer> tokenizer;
-  MaskingOptions masking;
+  std::shared_ptr<const Tokenizer> tokenizer = {};
+  MaskingOptions masking = {};
   std::uint64_t seed = 0;       ///< of masks and random SMILES
   std::int64_t max_length = 0;  ///< longer sequences are cut, the end token kept; 0: none is
   bool random_smiles = false;   ///< another SMILES of each molecule, drawn anew in every epoch

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "data/collate.h"
+#include "data/tokenizer_record.h"
 #include "support/dataset_files.h"
+#include "support/token_files.h"
 
 namespace moiety::data {
 namespace {
@@ -142,6 +144,89 @@ TEST_F(LoaderTest, RankWithoutMoleculesGetsNoParts) {
   EXPECT_TRUE(batch->parts.empty());
   EXPECT_EQ(batch->molecules, 0);
   EXPECT_EQ(batch->global_molecules, 3);
+}
+
+/// Batches of sequences of the whole data set, masked and at random.
+class SequenceLoaderTest : public ::testing::Test {
+ protected:
+  SequenceLoaderTest() {
+    write_token_dataset(path_, some_smiles());
+    dataset_.emplace(path_);
+    std::vector<std::int64_t> all(30);
+    std::iota(all.begin(), all.end(), 0);
+    sampler_.emplace(*dataset_, all,
+                     SamplerOptions{.token_budget = 120, .shuffle = true, .seed = 3});
+    options_.end_epoch = 3;
+    options_.sequences = SequenceBatching{.objective = SequenceBatching::Objective::masked,
+                                          .tokenizer = load_tokenizer_of(*dataset_),
+                                          .seed = 9,
+                                          .random_smiles = true};
+    options_.tokens_per_part = 50;
+  }
+  /// Tokens and labels of a batch.
+  static std::vector<std::int32_t> content(const LoadedBatch& batch) {
+    std::vector<std::int32_t> out;
+    for (const TokenBatch& part : batch.sequences) {
+      for (const Tensor& tensor : {part.tokens, part.ptr, part.labels}) {
+        const auto values = tensor.to_vector<std::int32_t>();
+        out.insert(out.end(), values.begin(), values.end());
+      }
+    }
+    return out;
+  }
+  std::vector<std::vector<std::int32_t>> run(Device& device, Cursor start = {}) {
+    Loader loader(*dataset_, *sampler_, device, options_, start);
+    std::vector<std::vector<std::int32_t>> out;
+    while (const auto batch = loader.next()) {
+      EXPECT_TRUE(batch->parts.empty());
+      out.push_back(content(*batch));
+    }
+    return out;
+  }
+
+  TemporaryFolder folder_;
+  std::string path_ = folder_ / "a.h5";
+  std::optional<Dataset> dataset_;
+  std::optional<Sampler> sampler_;
+  LoaderOptions options_;
+  std::unique_ptr<Device> device_ = make_cpu_device(1);
+};
+
+TEST_F(SequenceLoaderTest, EqualsDirectCollate) {
+  Loader loader(*dataset_, *sampler_, *device_, options_, {});
+  for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
+    const EpochPlan plan = sampler_->plan(epoch);
+    ASSERT_GT(plan.steps(), 3);
+    for (std::int64_t step = 0; step < plan.steps(); ++step) {
+      const auto batch = loader.next();
+      ASSERT_TRUE(batch.has_value());
+      LoadedBatch expected;
+      expected.sequences =
+          collate_tokens(*dataset_, plan.batch(step), *options_.sequences, epoch, 50, *device_);
+      EXPECT_EQ(content(*batch), content(expected));
+      EXPECT_EQ(batch->molecules, std::ssize(plan.batch(step)));
+    }
+  }
+  EXPECT_FALSE(loader.next().has_value());
+}
+
+TEST_F(SequenceLoaderTest, TheSameOnAnyThreadsAndAfterAResume) {
+  const auto all = run(*device_);
+  const auto other = make_cpu_device(3);
+  EXPECT_EQ(run(*other), all);
+  const std::int64_t first_epoch = sampler_->steps(0);
+  const auto rest = run(*device_, {1, 2});
+  const std::vector<std::vector<std::int32_t>> expected(all.begin() + first_epoch + 2, all.end());
+  EXPECT_EQ(rest, expected);
+  EXPECT_NE(all[0], all[static_cast<std::size_t>(first_epoch)]) << "other masks in other epochs";
+}
+
+TEST_F(SequenceLoaderTest, ImpossibleOptionsAreRefused) {
+  options_.pack = [](const GraphBatch&) { return PackedBatch{}; };
+  EXPECT_THROW(Loader(*dataset_, *sampler_, *device_, options_), UserError);
+  options_.pack = {};
+  options_.tokens_per_part = -1;
+  EXPECT_THROW(Loader(*dataset_, *sampler_, *device_, options_), UserError);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "support/dataset_files.h"
 #include "support/error_text.h"
+#include "support/token_files.h"
 
 namespace moiety::data {
 namespace {
@@ -147,6 +148,55 @@ TEST_F(SamplerTest, ContradictionsAreUserErrors) {
   refused({.batch_size = 1, .rank = 2, .world_size = 2}, "rank 2 of 2");
   EXPECT_THROW(Sampler(*dataset_, {}, {.batch_size = 1}), UserError);
   EXPECT_THROW(sampler({.batch_size = 1}).plan(0).batch(101), ShapeError);
+}
+
+TEST(TokenBudget, FillsStepsUpToIt) {
+  const TemporaryFolder folder;
+  write_token_dataset(folder / "t.h5", some_smiles());
+  const Dataset dataset(folder / "t.h5");
+  Rows all(30);
+  std::iota(all.begin(), all.end(), 0);
+  for (const std::int64_t max_length : {0, 8}) {
+    const auto length = [&](std::int64_t row) {
+      const auto own = std::ssize(dataset.tokens(row));
+      return max_length > 0 ? std::min<std::int64_t>(own, max_length) : own;
+    };
+    const Sampler sampler(
+        dataset, all, {.token_budget = 64, .max_length = max_length, .shuffle = true, .seed = 2});
+    const EpochPlan plan = sampler.plan(1);
+    Rows seen;
+    for (std::int64_t step = 0; step < plan.steps(); ++step) {
+      std::int64_t tokens = 0;
+      for (const std::int64_t row : plan.batch(step)) tokens += length(row);
+      EXPECT_LE(tokens, 64);
+      if (step + 1 < plan.steps()) {
+        EXPECT_GT(tokens + length(plan.batch(step + 1).front()), 64) << "as many as there is room";
+      }
+      seen.insert(seen.end(), plan.batch(step).begin(), plan.batch(step).end());
+    }
+    std::ranges::sort(seen);
+    EXPECT_EQ(seen, all);
+  }
+}
+
+TEST(TokenBudget, ImpossibleOnesAreNamed) {
+  const TemporaryFolder folder;
+  write_token_dataset(folder / "t.h5", some_smiles());
+  const Dataset dataset(folder / "t.h5");
+  const auto refusal = [&](const SamplerOptions& options) {
+    return error_text<UserError>([&] { const Sampler sampler(dataset, Rows{3, 0}, options); });
+  };
+  EXPECT_TRUE(says(refusal({.token_budget = 10}),
+                   {"t.h5: molecule 0", "tokens", "token_budget 10", "raise it"}));
+  EXPECT_EQ(refusal({.token_budget = 10, .max_length = 10}), "nothing was thrown");
+  for (const SamplerOptions& bad :
+       {SamplerOptions{.batch_size = 4, .token_budget = 100},
+        SamplerOptions{.node_budget = 4, .edge_budget = 4, .token_budget = 100},
+        SamplerOptions{.node_budget = 4, .token_budget = 100},
+        SamplerOptions{.token_budget = -1}}) {
+    EXPECT_TRUE(says(refusal(bad), {"batch_size", "token_budget"}));
+  }
+  EXPECT_TRUE(says(refusal({.node_budget = 40, .edge_budget = 40}), {"t.h5", "no graphs"}));
 }
 
 }  // namespace
