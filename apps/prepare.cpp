@@ -2,6 +2,7 @@
 #include "data/prepare.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,6 +39,7 @@ struct PrepareFlags {
   std::string id;
   std::string delimiter;
   std::string task = "regression";
+  std::string tokenizer;
   std::string split = "random";
   std::string split_column;
   std::string seed = "0";
@@ -56,14 +59,18 @@ char parse_delimiter(const std::string& text) {
   return text.front();
 }
 
+bool is_language_model(const PrepareFlags& flags) {
+  return flags.task == "mlm" || flags.task == "causal";
+}
+
 std::vector<data::TargetSpec> parse_targets(const PrepareFlags& flags) {
-  check<UserError>(flags.task != "mlm" && flags.task != "causal", "--task ", flags.task,
-                   " needs tokens, which this version does not prepare; use regression, binary or "
-                   "multilabel");
-  const std::vector<std::string> tasks = {"regression", "binary", "multilabel"};
+  const std::vector<std::string> tasks = {"regression", "binary", "multilabel", "mlm", "causal"};
   check<UserError>(std::find(tasks.begin(), tasks.end(), flags.task) != tasks.end(), "--task ",
-                   flags.task, " is none of regression, binary, multilabel",
+                   flags.task, " is none of regression, binary, multilabel, mlm, causal",
                    did_you_mean(flags.task, tasks));
+  check<UserError>(!is_language_model(flags) || flags.targets.empty(), "--task ", flags.task,
+                   " learns the SMILES themselves and takes no --target; for targets say --task "
+                   "regression, binary or multilabel, and --tokenizer for a model of SMILES");
   check<UserError>(flags.units.empty() || flags.units.size() == flags.targets.size(), "--unit has ",
                    flags.units.size(), " units for ", flags.targets.size(),
                    " targets; give one for each, in the same order");
@@ -80,6 +87,8 @@ data::SplitPlan parse_split(const PrepareFlags& flags) {
   using Kind = data::SplitPlan::Kind;
   data::SplitPlan plan;
   plan.seed = parse_seed(flags.seed);
+  // A language model learns from every molecule, and there are many to judge it by.
+  if (is_language_model(flags)) plan.fractions = {.train = 0.9, .valid = 0.05, .test = 0.05};
   check<UserError>(flags.split == "column" || flags.split_column.empty(), "--split-column ",
                    flags.split_column, " goes with --split column");
   if (flags.split == "random") return plan;
@@ -95,6 +104,15 @@ data::SplitPlan parse_split(const PrepareFlags& flags) {
   return plan;
 }
 
+data::TokenPlan parse_tokens(const PrepareFlags& flags) {
+  data::TokenPlan plan;
+  plan.wanted = is_language_model(flags) || !flags.tokenizer.empty();
+  plan.tokenizer = flags.tokenizer;
+  if (flags.task == "mlm") plan.roles = {data::TokenRole::mask};
+  if (flags.task == "causal") plan.roles = {data::TokenRole::begin, data::TokenRole::end};
+  return plan;
+}
+
 data::PrepareOptions options_of(const PrepareFlags& flags) {
   data::PrepareOptions options;
   options.sources.assign(flags.sources.begin(), flags.sources.end());
@@ -107,6 +125,8 @@ data::PrepareOptions options_of(const PrepareFlags& flags) {
   }
   options.delimiter = parse_delimiter(flags.delimiter);
   options.split = parse_split(flags);
+  options.graphs = !is_language_model(flags);
+  options.tokens = parse_tokens(flags);
   options.threads = flags.threads > 0 ? flags.threads : available_cores();
   options.overwrite = flags.overwrite;
   check<UserError>(flags.overwrite || !std::filesystem::exists(flags.output), flags.output,
@@ -114,10 +134,30 @@ data::PrepareOptions options_of(const PrepareFlags& flags) {
   return options;
 }
 
+void print_tokens(const data::TokenReport& report, const PrepareFlags& flags,
+                  std::int64_t molecules) {
+  fmt::print("{} tokens, {:.1f} a molecule, at most {}; a vocabulary of {}\n", report.tokens,
+             static_cast<double>(report.tokens) / static_cast<double>(molecules), report.longest,
+             report.vocabulary);
+  if (report.learned) {
+    constexpr std::size_t kShown = 24;
+    const auto shown = std::span(report.words).first(std::min(kShown, report.words.size()));
+    fmt::print(
+        "its {} words were learned from these SMILES and a random one of each molecule: {}{}\n",
+        report.words.size(), fmt::join(shown, " "),
+        shown.size() < report.words.size() ? " ..." : "");
+  }
+  if (report.unknown_molecules > 0) {
+    fmt::print("warning: {} molecules hold what {} does not know; the first: {}\n",
+               report.unknown_molecules, flags.tokenizer, report.first_unknown);
+  }
+}
+
 void print_report(const data::PrepareReport& report, const PrepareFlags& flags, double seconds) {
   fmt::print("{}: {} molecules of {} rows in {:.1f} s; train {}, valid {}, test {}\n", flags.output,
              report.molecules, report.rows, seconds, report.train, report.valid, report.test);
-  if (flags.targets.empty()) {
+  if (report.tokens.vocabulary > 0) print_tokens(report.tokens, flags, report.molecules);
+  if (flags.targets.empty() && !is_language_model(flags)) {
     fmt::print("it has no targets: a model can predict on it, not learn from it; see --target\n");
   }
   if (report.duplicates > 0) {
@@ -128,12 +168,6 @@ void print_report(const data::PrepareReport& report, const PrepareFlags& flags, 
         "warning: {} of the {} test molecules occur in train as well, so the test error will look "
         "too good; --split scaffold keeps copies of a molecule together\n",
         report.test_in_train, report.test);
-  }
-  if (flags.task != "regression") {
-    fmt::print(
-        "warning: `moiety train` learns regression only in this version; it will refuse the "
-        "{} targets of this data set\n",
-        flags.task);
   }
   if (report.rejected == 0) return;
   fmt::print("{} rows rejected, listed in {}:\n", report.rejected, report.rejects_file.string());
@@ -188,12 +222,17 @@ void add_prepare(CLI::App& app) {
                       "comma, semicolon, pipe, tab or space; detected otherwise");
   command
       ->add_option("--task", flags->task,
-                   "regression, binary or multilabel; `moiety train` takes regression alone")
+                   "regression, binary (a target of 0 and 1), multilabel (several), or a language "
+                   "model of the SMILES: mlm (masked), causal")
       ->capture_default_str();
+  command->add_option("--tokenizer", flags->tokenizer,
+                      "A tokenizer's folder: store the SMILES as its tokens as well. A language "
+                      "model's words are learned from the SMILES otherwise");
   command
       ->add_option(
           "--split", flags->split,
-          "random, scaffold (each 80/10/10), column, or a file of rows (JSON, or row,split)")
+          "random, scaffold (each 80/10/10, for a language model 90/5/5), column, or a file of "
+          "rows (JSON, or row,split)")
       ->capture_default_str();
   command->add_option("--split-column", flags->split_column,
                       "Column that says train, valid or test, for --split column (default: split)");
@@ -202,9 +241,6 @@ void add_prepare(CLI::App& app) {
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
   command->add_flag("--overwrite", flags->overwrite, "Replace an existing data set");
-  command->footer(
-      "This version trains graph-level regression, one number or several a molecule, with the\n"
-      "layers gcn, gin and gine, in one process.");
   command->callback([flags] { run_prepare(*flags); });
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/featurize.h"
+#include "data/smiles_tokens.h"
 #include "data/split.h"
 #include "data/text.h"
 #include "tensor/checksum.h"
@@ -72,6 +73,22 @@ std::optional<Split> label_of(const SourceRow& row) {
   return split;
 }
 
+/// Refuses a SMILES that has no tokens.
+void add_tokens(const Molecule& molecule, const ConvertOptions& options, ConvertedRow& out) {
+  try {
+    if (options.tokenizer) out.unknown = options.tokenizer->encode(molecule.smiles()).unknown;
+    if (options.learn_words) smiles_tokens(molecule.smiles());
+  } catch (const UserError& error) {
+    throw RejectedRow("SMILES: not tokenised", error.what());
+  }
+  if (!options.learn_words) return;
+  try {
+    out.random_smiles = molecule.random_smiles(out.fingerprint);
+  } catch (const ChemistryError&) {
+    // Its own SMILES is enough to learn from.
+  }
+}
+
 ConvertedRow convert(const SourceRow& row, const ConvertOptions& options) {
   if (!row.problem.empty()) throw RejectedRow("unreadable row", row.problem);
   if (row.id.find('\0') != std::string::npos) {
@@ -84,7 +101,12 @@ ConvertedRow convert(const SourceRow& row, const ConvertOptions& options) {
   const std::string canonical = molecule.canonical_smiles();
   out.fingerprint = xxh64(std::as_bytes(std::span(canonical)));
   if (options.scaffold) out.scaffold = molecule.scaffold();
-  out.molecule = molecule.graph();
+  add_tokens(molecule, options, out);
+  if (options.graphs) {
+    out.molecule = molecule.graph();
+  } else {
+    out.molecule.emplace().smiles = molecule.smiles();
+  }
   out.molecule->y = std::move(y);
   out.molecule->id = row.id;
   return out;

@@ -113,14 +113,19 @@ std::int64_t count_shared(const std::vector<std::uint64_t>& fingerprints,
 class Conversion {
  public:
   Conversion(const PrepareOptions& options, DatasetWriter& writer, Rejects& rejects,
-             std::function<void(const PrepareProgress&)> progress)
+             TokenPreparation& tokens, std::function<void(const PrepareProgress&)> progress)
       : options_(options),
         writer_(writer),
         rejects_(rejects),
+        tokens_(tokens),
         progress_(std::move(progress)),
         pool_(options.threads),
-        convert_{options.targets, options.split.kind == SplitPlan::Kind::scaffold,
-                 options.split.kind == SplitPlan::Kind::column} {
+        convert_{.targets = options.targets,
+                 .scaffold = options.split.kind == SplitPlan::Kind::scaffold,
+                 .split_column = options.split.kind == SplitPlan::Kind::column,
+                 .graphs = options.graphs,
+                 .tokenizer = tokens.tokenizer(),
+                 .learn_words = tokens.learns()} {
     for (const fs::path& source : options.sources) {
       state_.total_bytes += static_cast<std::int64_t>(fs::file_size(source));
     }
@@ -180,6 +185,7 @@ class Conversion {
       return;
     }
     writer_.append(*converted.molecule);
+    tokens_.take(path, row, converted);
     molecule_of_row_.back() = state_.molecules++;
     fingerprints_.push_back(converted.fingerprint);
     if (convert_.scaffold) scaffolds_.push_back(std::move(converted.scaffold));
@@ -189,6 +195,7 @@ class Conversion {
   const PrepareOptions& options_;
   DatasetWriter& writer_;
   Rejects& rejects_;
+  TokenPreparation& tokens_;
   std::function<void(const PrepareProgress&)> progress_;
   ThreadPool pool_;
   ConvertOptions convert_;
@@ -216,18 +223,21 @@ SplitIndices split_rows(const Conversion& conversion, const SplitIndices& listed
 PrepareReport prepare(const PrepareOptions& options,
                       const std::function<void(const PrepareProgress&)>& progress) {
   check_targets(options.targets);
+  check<UserError>(options.graphs || options.tokens.wanted,
+                   "a data set needs graphs or tokens of its molecules");
   check_files(options);
   auto sources = open_sources(options);
   const bool has_split_file = options.split.kind == SplitPlan::Kind::file;
   const SplitIndices listed = has_split_file ? read_split_file(options.split.file) : SplitIndices{};
   Rejects rejects(rejects_path(options));
+  TokenPreparation tokens(options.tokens);
   DatasetWriterOptions file = {.path = options.output.string(),
-                               .features = ogb_schema(),
+                               .features = options.graphs ? ogb_schema() : FeatureSchema{},
                                .targets = options.targets,
                                .source = source_names(options.sources),
                                .source_hash = source_checksums(options.sources)};
   DatasetWriter writer(std::move(file));
-  Conversion conversion(options, writer, rejects, progress);
+  Conversion conversion(options, writer, rejects, tokens, progress);
   for (std::size_t i = 0; i < sources.size(); ++i) {
     conversion.convert(options.sources[i], *sources[i]);
   }
@@ -235,6 +245,7 @@ PrepareReport prepare(const PrepareOptions& options,
   check<UserError>(conversion.molecules() > 0, "none of the ", conversion.rows(), " rows of ",
                    source_names(options.sources), " is usable; see ", rejects.path().string());
   const SplitIndices splits = split_rows(conversion, listed, options);
+  const TokenReport token_report = tokens.finish(writer);
   writer.finish(splits);
   rejects.finish();
   return {.rows = conversion.rows(),
@@ -246,7 +257,8 @@ PrepareReport prepare(const PrepareOptions& options,
           .train = std::ssize(splits.train),
           .valid = std::ssize(splits.valid),
           .test = std::ssize(splits.test),
-          .test_in_train = conversion.test_in_train(splits)};
+          .test_in_train = conversion.test_in_train(splits),
+          .tokens = token_report};
 }
 
 }  // namespace moiety::data

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "data/molecule_record.h"
+#include "data/prepare_tokens.h"
 #include "data/row_source.h"
 #include "data/split.h"
 
@@ -32,6 +33,8 @@ struct PrepareOptions {
   std::string split_column;         ///< for Kind::column
   char delimiter = 0;               ///< 0 detects it, in each source
   SplitPlan split;
+  bool graphs = true;  ///< store the molecules' graphs
+  TokenPlan tokens;    ///< and their SMILES as tokens
   int threads = 1;
   bool overwrite = false;
 };
@@ -54,6 +57,7 @@ struct PrepareReport {
   std::int64_t valid = 0;
   std::int64_t test = 0;
   std::int64_t test_in_train = 0;  ///< molecules of test that train holds as well
+  TokenReport tokens;
 };
 
 /// Converts molecules into a data set. Rows that cannot be used are listed in the rejects file and

@@ -75,15 +75,24 @@ void SmilesVocabulary::add(std::string_view smiles) {
   }
 }
 
+std::vector<SmilesVocabulary::Word> SmilesVocabulary::by_frequency() const {
+  std::vector<Word> words(counts_.begin(), counts_.end());
+  std::ranges::stable_sort(words, [](const Word& a, const Word& b) { return a.second > b.second; });
+  return words;
+}
+
+std::vector<std::string> SmilesVocabulary::words() const {
+  std::vector<std::string> out;
+  for (auto& [word, count] : by_frequency()) out.push_back(word);
+  return out;
+}
+
 std::unique_ptr<WordTokenizer> SmilesVocabulary::train(const Limits& limits) const {
   TokenVocabulary vocabulary = deepchem_special_tokens();
   check<UserError>(limits.size == 0 || limits.size > vocabulary.size(), "a vocabulary of ",
                    limits.size, " has no room for a token beside its ", vocabulary.size(),
                    " special ones");
-  std::vector<std::pair<std::string, std::int64_t>> tokens(counts_.begin(), counts_.end());
-  std::ranges::stable_sort(tokens,
-                           [](const auto& a, const auto& b) { return a.second > b.second; });
-  for (const auto& [token, count] : tokens) {
+  for (const auto& [token, count] : by_frequency()) {
     if (limits.size > 0 && vocabulary.size() >= limits.size) break;
     if (count >= limits.min_frequency) vocabulary.add(token);
   }

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "data/tokenizer.h"
 
@@ -44,11 +45,16 @@ class SmilesVocabulary {
 
   /// Throws UserError naming the first character that begins no token.
   void add(std::string_view smiles);
-  /// DeepChem's special and unused tokens, then what was added, the most frequent first and ties in
-  /// the order of their bytes. Throws UserError for a size that has no room for a token.
+  /// What was added, the most frequent first and ties in the order of their bytes.
+  std::vector<std::string> words() const;
+  /// DeepChem's special and unused tokens, then words(). Throws UserError for a size that has no
+  /// room for a token.
   std::unique_ptr<WordTokenizer> train(const Limits& limits) const;
 
  private:
+  using Word = std::pair<std::string, std::int64_t>;
+  std::vector<Word> by_frequency() const;
+
   std::map<std::string, std::int64_t, std::less<>> counts_;
 };
 

@@ -13,6 +13,7 @@
 #include "data/dataset.h"
 #include "support/error_text.h"
 #include "support/temporary_folder.h"
+#include "support/token_files.h"
 
 namespace moiety::apps {
 namespace {
@@ -73,7 +74,9 @@ TEST_F(PrepareCommand, TargetsDoNotSwallowSources) {
 TEST_F(PrepareCommand, MistakesAreNamedWithARemedy) {
   EXPECT_TRUE(says(refusal({"--target", "gap"}), {"m.csv", "'gap'"}));
   EXPECT_TRUE(says(refusal({"--target", "gapev"}), {"did you mean 'gap_ev'?"}));
-  EXPECT_TRUE(says(refusal({"--target", "mu", "--task", "mlm"}), {"mlm", "regression"}));
+  EXPECT_TRUE(says(refusal({"--target", "mu", "--task", "mlm"}), {"mlm", "no --target"}));
+  EXPECT_TRUE(says(refusal({"--task", "causl"}), {"did you mean 'causal'?"}));
+  EXPECT_TRUE(says(refusal({"--task", "mlm", "--tokenizer", "none"}), {"none is no folder"}));
   EXPECT_TRUE(
       says(refusal({"--target", "mu", "--task", "regresion"}), {"did you mean 'regression'?"}));
   EXPECT_TRUE(says(refusal({"--target", "mu", "--split", "randm"}), {"did you mean 'random'?"}));
@@ -91,13 +94,53 @@ TEST_F(PrepareCommand, WarnsOfWhatTrainingWillNotLike) {
     return ::testing::internal::GetCapturedStdout();
   };
   EXPECT_EQ(screen({"--target", "gap_ev"}).find("warning"), std::string::npos);
-  EXPECT_TRUE(says(screen({"--target", "mu", "--task", "binary", "--overwrite"}),
-                   {"warning: `moiety train` learns regression only", "binary"}));
+  EXPECT_EQ(screen({"--target", "mu", "--task", "binary", "--overwrite"}).find("warning"),
+            std::string::npos);
   std::string twice = "smiles,gap_ev\n";
   for (int i = 0; i < 40; ++i) twice += i % 2 == 0 ? "OCC,1\n" : "CCO,2\n";
   write_bytes(folder_ / "m.csv", twice);
   EXPECT_TRUE(says(screen({"--target", "gap_ev", "--overwrite"}),
                    {"warning: 4 of the 4 test molecules occur in train", "--split scaffold"}));
+}
+
+/// moiety prepare of the molecules of the tests.
+class PrepareTokens : public PrepareCommand {
+ protected:
+  PrepareTokens() {
+    std::string content = "smiles,active\n";
+    for (std::size_t i = 0; i < some_smiles().size(); ++i) {
+      content += some_smiles()[i] + "," + std::to_string(i % 2) + "\n";
+    }
+    write_bytes(folder_ / "m.csv", content);
+  }
+  std::string screen(std::vector<std::string> flags) {
+    flags.push_back("--overwrite");
+    ::testing::internal::CaptureStdout();
+    run(flags);
+    return ::testing::internal::GetCapturedStdout();
+  }
+};
+
+TEST_F(PrepareTokens, OneCommandMakesALanguageModelsData) {
+  for (const char* task : {"mlm", "causal"}) {
+    EXPECT_TRUE(says(screen({"--task", task}), {"30 molecules", "train 26, valid 2, test 2",
+                                                "words were learned", ": C c ", "at most"}));
+    const data::Dataset dataset((folder_ / "m.h5").string());
+    EXPECT_FALSE(dataset.info().has_graphs);
+    EXPECT_TRUE(dataset.info().has_tokens);
+    EXPECT_TRUE(dataset.info().targets.empty());
+  }
+}
+
+TEST_F(PrepareTokens, ATokenizerStandsBesideTargets) {
+  words_of({"CCO", "c1ccccc1", "N(=O)"})->save(folder_ / "words");
+  const std::string said =
+      screen({"--target", "active", "--task", "binary", "--tokenizer", folder_ / "words"});
+  EXPECT_TRUE(says(said, {"warning:", "does not know; the first: m.csv:3: '2'\n"}));
+  const data::Dataset dataset((folder_ / "m.h5").string());
+  EXPECT_TRUE(dataset.info().has_graphs);
+  EXPECT_TRUE(dataset.info().has_tokens);
+  EXPECT_EQ(dataset.info().targets[0].task, "binary");
 }
 
 TEST_F(PrepareCommand, OverwritesOnlyWhenTold) {
