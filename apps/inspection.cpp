@@ -15,6 +15,7 @@
 #include "apps/run_record.h"
 #include "apps/trained_model.h"
 #include "data/dataset.h"
+#include "data/tokenizer_record.h"
 #include "nn/checkpoint.h"
 #include "tensor/checksum.h"
 #include "tensor/device.h"
@@ -36,38 +37,87 @@ json describe_targets(const data::Dataset& dataset) {
   for (std::size_t t = 0; t < info.targets.size(); ++t) {
     const data::TargetSpec& target = info.targets[t];
     std::int64_t missing = 0;
-    for (std::int64_t m = 0; m < dataset.size(); ++m) missing += std::isnan(dataset.targets(m)[t]);
-    targets[target.name] = {{"unit", target.unit},
-                            {"task", target.task},
-                            {"missing", missing},
-                            {"train_mean", info.target_mean[t]},
-                            {"train_sd", info.target_sd[t]}};
+    std::int64_t ones = 0;
+    for (std::int64_t m = 0; m < dataset.size(); ++m) {
+      missing += std::isnan(dataset.targets(m)[t]);
+      ones += dataset.targets(m)[t] == 1;
+    }
+    json& out =
+        targets[target.name] = {{"unit", target.unit}, {"task", target.task}, {"missing", missing}};
+    if (target.task == "regression") {
+      out["train_mean"] = info.target_mean[t];
+      out["train_sd"] = info.target_sd[t];
+    } else {
+      out["zeros"] = dataset.size() - missing - ones;
+      out["ones"] = ones;
+    }
   }
   return targets;
+}
+
+void add_graphs(const data::DatasetInfo& info, json& out) {
+  out["atoms"] = info.atoms;
+  out["edges"] = info.edges;
+  out["atoms_in_a_molecule"] = {
+      {"least", info.min_atoms}, {"mean", info.mean_atoms}, {"most", info.max_atoms}};
+  out["positions"] = info.has_positions;
+  out["featuriser"] = info.features.featuriser;
+  out["atom_feature_classes"] = info.features.atom_dims;
+  out["bond_feature_classes"] = info.features.bond_dims;
+  out["degree_histogram"] = info.degree_histogram;
+}
+
+/// {"1 to 20": molecules of so many tokens, ...}: at most a dozen steps of a round width.
+json describe_lengths(const data::Dataset& dataset) {
+  constexpr std::int64_t kMostSteps = 12;
+  std::int64_t width = 1;
+  for (std::int64_t ten = 1; width * kMostSteps < dataset.info().longest_tokens; ten *= 10) {
+    for (const std::int64_t factor : {2, 5, 10}) {
+      if (width * kMostSteps < dataset.info().longest_tokens) width = factor * ten;
+    }
+  }
+  std::vector<std::int64_t> counts;
+  for (std::int64_t m = 0; m < dataset.size(); ++m) {
+    const auto step = static_cast<std::size_t>((std::ssize(dataset.tokens(m)) - 1) / width);
+    if (step >= counts.size()) counts.resize(step + 1);
+    ++counts[step];
+  }
+  json out = json::object();
+  for (std::size_t step = 0; step < counts.size(); ++step) {
+    const std::int64_t first = static_cast<std::int64_t>(step) * width + 1;
+    out[width == 1 ? fmt::format("{}", first) : fmt::format("{} to {}", first, first + width - 1)] =
+        counts[step];
+  }
+  return out;
+}
+
+void add_tokens(const data::Dataset& dataset, json& out) {
+  const data::DatasetInfo& info = dataset.info();
+  const auto tokenizer = data::load_tokenizer_of(dataset);
+  const bool words = tokenizer->kind() == data::Tokenizer::Kind::words;
+  out["tokens"] = info.tokens;
+  out["tokenizer"] = words ? "words of SMILES" : "byte-level BPE";
+  out["vocabulary"] = info.vocabulary;
+  out["longest_molecule"] = info.longest_tokens;
+  out["molecules_by_tokens"] = describe_lengths(dataset);
 }
 
 json inspect_dataset(const fs::path& path) {
   check_dataset_file(path);
   const data::Dataset dataset(path.string());
   const data::DatasetInfo& info = dataset.info();
-  return {{"kind", "data set"},
-          {"path", path.string()},
-          {"schema", fmt::format("{} {}", info.schema, info.schema_version)},
-          {"file_bytes", info.file_bytes},
-          {"molecules", info.molecules},
-          {"splits", {{"train", info.train}, {"valid", info.valid}, {"test", info.test}}},
-          {"targets", describe_targets(dataset)},
-          {"atoms", info.atoms},
-          {"edges", info.edges},
-          {"atoms_in_a_molecule",
-           {{"least", info.min_atoms}, {"mean", info.mean_atoms}, {"most", info.max_atoms}}},
-          {"positions", info.has_positions},
-          {"featuriser", info.features.featuriser},
-          {"atom_feature_classes", info.features.atom_dims},
-          {"bond_feature_classes", info.features.bond_dims},
-          {"degree_histogram", info.degree_histogram},
-          {"source", info.source},
-          {"source_hash", info.source_hash}};
+  json out = {{"kind", "data set"},
+              {"path", path.string()},
+              {"schema", fmt::format("{} {}", info.schema, info.schema_version)},
+              {"file_bytes", info.file_bytes},
+              {"molecules", info.molecules},
+              {"splits", {{"train", info.train}, {"valid", info.valid}, {"test", info.test}}},
+              {"targets", describe_targets(dataset)}};
+  if (info.has_graphs) add_graphs(info, out);
+  if (info.has_tokens) add_tokens(dataset, out);
+  out["source"] = info.source;
+  out["source_hash"] = info.source_hash;
+  return out;
 }
 
 json inspect_checkpoint(const fs::path& path) {

@@ -12,6 +12,7 @@
 #include "support/dataset_files.h"
 #include "support/error_text.h"
 #include "support/temporary_folder.h"
+#include "support/token_files.h"
 #include "tensor/device.h"
 
 namespace moiety::apps {
@@ -36,6 +37,29 @@ TEST(Inspect, ADataSet) {
   EXPECT_GT(missing, 0);
   EXPECT_EQ(found["targets"]["gap"]["missing"], missing);
   EXPECT_TRUE(says(format_inspection(found), {"molecules", "20", "test-1", "gap", "eV"}));
+}
+
+TEST(Inspect, TokensAndClasses) {
+  const TemporaryFolder folder;
+  const std::string path = (folder / "tokens.h5").string();
+  moiety::testing::write_token_dataset(path, moiety::testing::some_smiles(), true);
+  const data::Dataset dataset(path);
+  const auto found = inspect(path);
+  EXPECT_EQ(found["tokens"], dataset.info().tokens);
+  EXPECT_EQ(found["vocabulary"], dataset.info().vocabulary);
+  EXPECT_EQ(found["longest_molecule"], dataset.info().longest_tokens);
+  EXPECT_EQ(found["tokenizer"], "words of SMILES");
+  EXPECT_EQ(found["targets"]["active"]["ones"], 15);
+  EXPECT_EQ(found["targets"]["active"]["zeros"], 15);
+  std::int64_t molecules = 0;
+  for (const auto& [lengths, count] : found["molecules_by_tokens"].items()) {
+    molecules += count.get<std::int64_t>();
+  }
+  EXPECT_EQ(molecules, 30);
+  EXPECT_EQ(found["molecules_by_tokens"]["1 to 5"], 5) << found["molecules_by_tokens"];
+  EXPECT_TRUE(says(format_inspection(found), {"molecules by tokens", "1 to 5", "atoms"}));
+  moiety::testing::write_token_dataset(path, moiety::testing::some_smiles());
+  EXPECT_FALSE(inspect(path).contains("atoms"));
 }
 
 TEST(Inspect, ACheckpoint) {
