@@ -48,6 +48,20 @@ expect 2 "there is no folder" "$moiety" report run -o nowhere/new.html
 head -c 9000 gap.h5 >cut.h5
 expect 1 "cut.h5" "$moiety" evaluate run cut.h5
 
+# Tokens where graphs are needed, and tokenizers that do not fit.
+"$moiety" prepare gap.csv -o tokens.h5 --task mlm >/dev/null
+expect 2 "tokens.h5" "$moiety" evaluate run tokens.h5
+expect 2 "no graphs" "$moiety" predict run tokens.h5 -o new.csv
+expect 2 "no --target" "$moiety" prepare gap.csv -o new.h5 --task causal --target gap_ev
+mkdir words
+printf 'C\nN\nO\n' >words/vocab.txt
+expect 2 "no mask token" "$moiety" prepare gap.csv -o new.h5 --task mlm --tokenizer words
+printf '[MASK]\n' >>words/vocab.txt
+expect 0 "rows rejected" "$moiety" prepare gap.csv -o few.h5 --task mlm --tokenizer words
+grep -q "not in the vocabulary" few.h5.rejects.csv
+expect 0 "vocabulary" "$moiety" inspect few.h5
+[ ! -e new.h5 ]
+
 # Pipes are refused, not waited for.
 expect 2 "pipe.csv" "$moiety" prepare pipe.csv -o new.h5
 expect 2 "pipe" "$moiety" prepare gap.csv -o new.h5 --split pipe
