@@ -56,6 +56,8 @@ double point_loss(const TrainRecipe& train, double error) {
     case kernels::Loss::huber:
       return size <= train.huber_delta ? size * size / 2
                                        : train.huber_delta * (size - train.huber_delta / 2);
+    case kernels::Loss::bce:
+      break;  // of a class, not of an error
   }
   throw Error("unknown loss");
 }

@@ -6,15 +6,16 @@
 #include "tensor/stream.h"
 #include "tensor/view.h"
 
-// Losses of prediction - target = d. Elements whose target is NaN count nothing. prediction f32 or
-// f64, on a GPU bf16 or f16 as well, target f32 or the prediction's dtype, of one shape,
-// contiguous.
+// Losses of prediction - target = d, or of a class. Elements whose target is NaN count nothing.
+// prediction f32 or f64, on a GPU bf16 or f16 as well, target f32 or the prediction's dtype, of one
+// shape, contiguous.
 namespace moiety::kernels {
 
 enum class Loss : std::uint8_t {
   mse,    ///< d^2
   mae,    ///< |d|
   huber,  ///< d^2 / 2 for |d| <= delta, else delta (|d| - delta / 2)
+  bce,    ///< binary cross entropy of a logit z and a class t in [0, 1]: log(1 + e^z) - t z
 };
 
 struct RegressionLoss {

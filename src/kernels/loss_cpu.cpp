@@ -17,14 +17,20 @@ void visit_pair(const TensorView& prediction, const TensorView& target, const F&
   });
 }
 
-double value(const RegressionLoss& loss, double d) {
+double value(const RegressionLoss& loss, double p, double t) {
+  if (loss.loss == Loss::bce) {  // log(1 + e^p) without overflow
+    return std::fmax(p, 0.0) - p * t + std::log1p(std::exp(-std::fabs(p)));
+  }
+  const double d = p - t;
   const double a = std::fabs(d);
   if (loss.loss == Loss::mae) return a;
   if (loss.loss == Loss::mse) return d * d;
   return a <= loss.delta ? 0.5 * d * d : loss.delta * (a - 0.5 * loss.delta);
 }
 
-double derivative(const RegressionLoss& loss, double d) {
+double derivative(const RegressionLoss& loss, double p, double t) {
+  if (loss.loss == Loss::bce) return 1 / (1 + std::exp(-p)) - t;
+  const double d = p - t;
   if (loss.loss == Loss::mse) return 2 * d;
   if (loss.loss == Loss::mae) return (d > 0) - (d < 0);
   return d > loss.delta ? loss.delta : d < -loss.delta ? -loss.delta : d;
@@ -40,8 +46,7 @@ void regression_loss(const Stream& stream, const RegressionLoss& loss, const Ten
     const U* t = target.as<U>();
     const auto reduce = [&](std::int64_t begin, std::int64_t end, double* total) {
       for (std::int64_t i = begin; i < end; ++i) {
-        const double d = static_cast<double>(p[i]) - static_cast<double>(t[i]);
-        *total += std::isnan(t[i]) ? 0.0 : value(loss, d);
+        if (!std::isnan(t[i])) *total += value(loss, p[i], t[i]);
       }
     };
     reduce_rows(stream, prediction.numel(), 1, 1, reduce, [&](std::int64_t, double total) {
@@ -62,8 +67,7 @@ void regression_loss_grad(const Stream& stream, const RegressionLoss& loss,
     const double scale = loss.scale * static_cast<double>(*grad.as<T>());
     parallel_for(stream, prediction.numel(), kGrain, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
-        const double d = static_cast<double>(p[i]) - static_cast<double>(t[i]);
-        to[i] = std::isnan(t[i]) ? T(0) : static_cast<T>(scale * derivative(loss, d));
+        to[i] = std::isnan(t[i]) ? T(0) : static_cast<T>(scale * derivative(loss, p[i], t[i]));
       }
     });
   });

@@ -22,14 +22,20 @@ void visit_pair(const TensorView& prediction, const TensorView& target, const F&
   });
 }
 
-__device__ double loss_of(const RegressionLoss& loss, double d) {
+__device__ double loss_of(const RegressionLoss& loss, double p, double t) {
+  if (loss.loss == Loss::bce) {  // log(1 + e^p) without overflow
+    return std::fmax(p, 0.0) - p * t + std::log1p(std::exp(-std::fabs(p)));
+  }
+  const double d = p - t;
   const double a = std::fabs(d);
   if (loss.loss == Loss::mae) return a;
   if (loss.loss == Loss::mse) return d * d;
   return a <= loss.delta ? 0.5 * d * d : loss.delta * (a - 0.5 * loss.delta);
 }
 
-__device__ double derivative(const RegressionLoss& loss, double d) {
+__device__ double derivative(const RegressionLoss& loss, double p, double t) {
+  if (loss.loss == Loss::bce) return 1 / (1 + std::exp(-p)) - t;
+  const double d = p - t;
   if (loss.loss == Loss::mse) return 2 * d;
   if (loss.loss == Loss::mae) return (d > 0) - (d < 0);
   return d > loss.delta ? loss.delta : d < -loss.delta ? -loss.delta : d;
@@ -45,7 +51,7 @@ struct LossSum : SumReducer<double, 1> {
 
   __device__ void take(Running& running, std::int64_t u, std::int64_t) const {
     const double t = widen(target[u]);
-    if (t == t) running.run[0] += loss_of(loss, static_cast<double>(widen(prediction[u])) - t);
+    if (t == t) running.run[0] += loss_of(loss, widen(prediction[u]), t);
   }
   __device__ void finish(const Value& total, std::int64_t) const {
     *out = narrow<T>(static_cast<Compute<T>>(loss.scale * total.v[0]));
@@ -69,8 +75,7 @@ __global__ void regression_loss_grad_kernel(const RegressionLoss loss, std::int6
   const double scale = loss.scale * static_cast<double>(widen(*grad));
   for (std::int64_t i = first_element(); i < n; i += thread_count()) {
     const double t = widen(target[i]);
-    const double d = static_cast<double>(widen(prediction[i])) - t;
-    const double slope = t == t ? scale * derivative(loss, d) : 0.0;
+    const double slope = t == t ? scale * derivative(loss, widen(prediction[i]), t) : 0.0;
     dprediction[i] = narrow<T>(static_cast<Compute<T>>(slope));
   }
 }

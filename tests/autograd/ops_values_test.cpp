@@ -153,5 +153,13 @@ TEST_F(OpValues, MissingTargetsCountNothing) {
   EXPECT_EQ(ops::regression_loss(p, none, ops::Loss::huber).item(), 0);
 }
 
+TEST_F(OpValues, CrossEntropyOfAnyLogitIsFinite) {
+  const Variable z = parameter({1000, -1000, 1000, -1000, 0, 5}, {6, 1});
+  const Tensor t = Tensor::from(std::vector<float>{1, 0, 0, 1, 0.5, kNaN}, {6, 1}, *device_);
+  const Variable loss = ops::regression_loss(z, t, ops::Loss::bce, 0.5);
+  EXPECT_FLOAT_EQ(static_cast<float>(loss.item()), 0.5f * (2000 + std::log(2.0f)));
+  EXPECT_EQ(values(autograd::grad({loss}, {z})[0]), (std::vector<float>{0, 0, 0.5f, -0.5f, 0, 0}));
+}
+
 }  // namespace
 }  // namespace moiety

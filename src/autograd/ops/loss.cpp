@@ -21,7 +21,10 @@ Variable fused_gradient(const RegressionLoss& loss, const Variable& prediction,
   return Variable(out);
 }
 
-Variable derivative(const RegressionLoss& loss, const Variable& d) {
+Variable derivative(const RegressionLoss& loss, const Variable& prediction,
+                    const Variable& target) {
+  if (loss.loss == Loss::bce) return sub(sigmoid(prediction), target);
+  const Variable d = sub(prediction, target);
   if (loss.loss == Loss::mse) return affine(d, 2.0);
   if (loss.loss == Loss::mae) return sign(d);
   // d within [-delta, delta] and delta * sign(d) outside, whose derivative is 0.
@@ -35,7 +38,7 @@ Variable gradient(const RegressionLoss& loss, const Variable& prediction, const 
   const Tensor filled = Tensor::empty(target.shape(), prediction.dtype(), target.device());
   const Tensor present = Tensor::empty(target.shape(), prediction.dtype(), target.device());
   kernels::split_missing(target.device().stream(), target, filled, present);
-  const Variable slope = derivative(loss, sub(prediction, Variable(filled)));
+  const Variable slope = derivative(loss, prediction, Variable(filled));
   return mul(mul(affine(grad, loss.scale), Variable(present)), slope);
 }
 

@@ -12,17 +12,23 @@ namespace {
 constexpr double kScale = 0.125;
 constexpr double kDelta = 0.5;
 
-/// Targets in [-1, 1), every seventh missing.
-std::vector<float> make_targets(std::size_t count) {
+/// Targets in [-1, 1), or classes, every seventh missing.
+std::vector<float> make_targets(ops::Loss loss, std::size_t count) {
   std::vector<float> out(count);
   for (std::size_t i = 0; i < count; ++i) {
-    out[i] =
-        i % 7 == 3 ? std::numeric_limits<float>::quiet_NaN() : 2 * random_uniform({5, 1}, i) - 1;
+    const float value = 2 * random_uniform({5, 1}, i) - 1;
+    out[i] = loss == ops::Loss::bce ? static_cast<float>(value > 0) : value;
+    if (i % 7 == 3) out[i] = std::numeric_limits<float>::quiet_NaN();
   }
   return out;
 }
 
-double loss_of(ops::Loss loss, double d) {
+double loss_of(ops::Loss loss, double p, double t) {
+  if (loss == ops::Loss::bce) {
+    const double q = 1 / (1 + std::exp(-p));
+    return t > 0.5 ? -std::log(q) : -std::log(1 - q);
+  }
+  const double d = p - t;
   const double a = std::fabs(d);
   if (loss == ops::Loss::mse) return d * d;
   if (loss == ops::Loss::mae) return a;
@@ -30,7 +36,7 @@ double loss_of(ops::Loss loss, double d) {
 }
 
 OpCase loss_case(const std::string& name, ops::Loss loss, const Shape& shape) {
-  const auto targets = make_targets(static_cast<std::size_t>(shape.numel()));
+  const auto targets = make_targets(loss, static_cast<std::size_t>(shape.numel()));
   OpCase c;
   c.name = name + "_" + std::to_string(shape.numel());
   c.inputs = {shape};
@@ -41,7 +47,7 @@ OpCase loss_case(const std::string& name, ops::Loss loss, const Shape& shape) {
   c.reference = [=](const std::vector<std::vector<double>>& x) {
     double total = 0;
     for (std::size_t i = 0; i < targets.size(); ++i) {
-      if (!std::isnan(targets[i])) total += loss_of(loss, x[0][i] - targets[i]);
+      if (!std::isnan(targets[i])) total += loss_of(loss, x[0][i], targets[i]);
     }
     return std::vector<std::vector<double>>{{kScale * total}};
   };
@@ -57,6 +63,7 @@ std::vector<OpCase> loss_cases() {
     cases.push_back(loss_case("mse", ops::Loss::mse, shape));
     cases.push_back(loss_case("mae", ops::Loss::mae, shape));
     cases.push_back(loss_case("huber", ops::Loss::huber, shape));
+    cases.push_back(loss_case("bce", ops::Loss::bce, shape));
   }
   return cases;
 }
