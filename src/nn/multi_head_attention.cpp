@@ -38,6 +38,12 @@ Variable MultiHeadAttention::forward(const Variable& x, const Rows& rows,
   } else {
     parts = ops::split(joint, 1, {heads_, key_heads_, key_heads_});
   }
+  const auto finish = [&](const Variable& mixed) {
+    return out_->forward(ops::reshape(mixed, {tokens, heads_ * head_size_}));
+  };
+  if (rows.cache != nullptr) {
+    return finish(rows.cache->attend(parts[0], parts[1], parts[2], rows.positions));
+  }
   ops::AttentionOptions options;
   options.causal = causal_;
   options.longest = max_length_;
@@ -50,9 +56,8 @@ Variable MultiHeadAttention::forward(const Variable& x, const Rows& rows,
       options.key = context.next_dropout_key();
     }
   }
-  const Variable mixed =
-      ops::attention(parts[0], parts[1], parts[2], {rows.ptr, rows.ptr, rows.checked}, options);
-  return out_->forward(ops::reshape(mixed, {tokens, heads_ * head_size_}));
+  return finish(
+      ops::attention(parts[0], parts[1], parts[2], {rows.ptr, rows.ptr, rows.checked}, options));
 }
 
 }  // namespace moiety::nn

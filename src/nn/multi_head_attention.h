@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "nn/key_value_cache.h"
 #include "nn/transformer_config.h"
 #include "tensor/token_batch.h"
 
@@ -14,18 +15,21 @@ class MultiHeadAttention : public Module {
   /// `out_sd` is that of the output's weights; a causal one sees no tokens behind its own.
   MultiHeadAttention(Initializer& init, const TransformerConfig& config, double out_sd,
                      bool causal);
-  /// Packed sequences.
+  /// Packed sequences, or with a cache the newest token of each of its sequences.
   struct Rows {
-    Tensor ptr;              ///< [B+1] i32: rows of sequence b
-    Tensor positions = {};   ///< [T] i32: places in their sequences; for rotary positions alone
+    Tensor ptr;              ///< [B+1] i32: rows of sequence b; not read with a cache
+    Tensor positions = {};   ///< [T] i32: places in their sequences; for rotary ones or a cache
     std::int64_t first = 0;  ///< number of the first row in the whole batch
     bool checked = false;    ///< that ptr fits the rows
+    const LayerCache* cache = nullptr;  ///< tokens before, which the newest see
   };
 
   /// x [T, C] -> [T, C].
   Variable forward(const Variable& x, const Rows& rows, ForwardContext& context) const;
-  Variable forward(const Variable& x, const TokenBatch& batch, ForwardContext& context) const {
-    return forward(x, {batch.ptr, batch.positions, batch.first_token, batch.checked}, context);
+  Variable forward(const Variable& x, const TokenBatch& batch, ForwardContext& context,
+                   const LayerCache* cache = nullptr) const {
+    return forward(x, {batch.ptr, batch.positions, batch.first_token, batch.checked, cache},
+                   context);
   }
 
  private:

@@ -9,5 +9,6 @@ namespace moiety::nn::streams {
 inline constexpr std::uint64_t kInitialization = 1;
 inline constexpr std::uint64_t kDropout = 2;
 inline constexpr std::uint64_t kStepPart = 3;
+inline constexpr std::uint64_t kSampling = 4;
 
 }  // namespace moiety::nn::streams

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/sequence_models.h"
 
+#include <algorithm>
+
 #include "autograd/ops/cross_entropy.h"
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/gather.h"
@@ -63,6 +65,27 @@ Variable CausalLanguageModel::loss(const TokenBatch& batch, ForwardContext& cont
   const Variable h = scored_rows(decoder_->forward(batch, context), batch);
   return ops::linear_cross_entropy(h, like(decoder_->embedding().tokens(), h), {},
                                    labels_of(batch));
+}
+
+Variable CausalLanguageModel::next_scores(std::span<const std::int32_t> tokens,
+                                          std::span<const std::int32_t> positions,
+                                          const KeyValueCache& cache) const {
+  const std::int64_t rows = cache.rows();
+  check<ShapeError>(std::ssize(tokens) == rows && std::ssize(positions) == rows, tokens.size(),
+                    " tokens at ", positions.size(), " positions for a cache of ", rows,
+                    " sequences");
+  const auto [first, last] = std::minmax_element(positions.begin(), positions.end());
+  check<ShapeError>(rows > 0 && *first >= 0 && *last < cache.length(),
+                    "a position is outside of the ", cache.length(),
+                    " that the cache has room for");
+  Device& device = decoder_->embedding().tokens().device();
+  TokenBatch batch;
+  batch.tokens = Tensor::from(tokens, {rows}, device);
+  batch.positions = Tensor::from(positions, {rows}, device);
+  batch.longest = *last + 1;
+  ForwardContext context;
+  const Variable h = decoder_->forward(batch, context, &cache);
+  return ops::linear(h, like(decoder_->embedding().tokens(), h), {});
 }
 
 SequenceModel::SequenceModel(Initializer& init, const TransformerConfig& config,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
+
 #include "nn/transformer.h"
 
 namespace moiety::nn {
@@ -34,6 +36,11 @@ class CausalLanguageModel : public Module {
   Variable forward(const TokenBatch& batch, ForwardContext& context) const;
   /// Sum of the cross entropies of the labels: [], f32 (f64 for f64).
   Variable loss(const TokenBatch& batch, ForwardContext& context) const;
+  /// Scores of what follows the newest token of each of the cache's R sequences: [R, V]. Reads the
+  /// tokens [R] at their positions [R], behind what the cache has kept, and keeps them. Only where
+  /// no gradients are recorded.
+  Variable next_scores(std::span<const std::int32_t> tokens,
+                       std::span<const std::int32_t> positions, const KeyValueCache& cache) const;
   const TransformerConfig& config() const { return decoder_->config(); }
 
  private:

@@ -72,10 +72,13 @@ TransformerDecoder::TransformerDecoder(Initializer& init, const TransformerConfi
   norm_ = &add_module<RowNorm>("norm", init, config_);
 }
 
-Variable TransformerDecoder::forward(const TokenBatch& batch, ForwardContext& context) const {
+Variable TransformerDecoder::forward(const TokenBatch& batch, ForwardContext& context,
+                                     const KeyValueCache* cache) const {
   Variable h = embedding_->forward(batch, context.compute_dtype(dtype_));
   h = dropout(h, config_.dropout, context, batch.first_token);
-  for (const TransformerLayer* layer : layers_) h = layer->forward(h, batch, context);
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    h = layers_[i]->forward(h, batch, context, cache == nullptr ? nullptr : &cache->layer(i));
+  }
   return norm_->forward(h);
 }
 

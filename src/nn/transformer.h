@@ -50,8 +50,10 @@ class TransformerDecoder : public Module {
  public:
   /// Throws UserError for a configuration that cannot be built, naming the recipe key.
   TransformerDecoder(Initializer& init, const TransformerConfig& config);
-  /// -> [T, C] in the context's dtype.
-  Variable forward(const TokenBatch& batch, ForwardContext& context) const;
+  /// -> [T, C] in the context's dtype. With a cache the batch is the newest token of each of its
+  /// sequences at its position, and needs no pointers.
+  Variable forward(const TokenBatch& batch, ForwardContext& context,
+                   const KeyValueCache* cache = nullptr) const;
   const TransformerConfig& config() const { return config_; }
   const TokenEmbedding& embedding() const { return *embedding_; }
 

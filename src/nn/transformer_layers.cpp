@@ -55,7 +55,7 @@ TransformerLayer::TransformerLayer(Initializer& init, const TransformerConfig& c
 }
 
 Variable TransformerLayer::forward(const Variable& x, const TokenBatch& batch,
-                                   ForwardContext& context) const {
+                                   ForwardContext& context, const LayerCache* cache) const {
   const auto drop = [&](const Variable& v) {
     return dropout(v, dropout_, context, batch.first_token);
   };
@@ -65,7 +65,7 @@ Variable TransformerLayer::forward(const Variable& x, const TokenBatch& batch,
     return inner_norm_->forward(ops::add(h, drop(inner_->forward(h))));
   }
   const Variable h =
-      ops::add(x, drop(attention_->forward(attention_norm_->forward(x), batch, context)));
+      ops::add(x, drop(attention_->forward(attention_norm_->forward(x), batch, context, cache)));
   return ops::add(h, drop(inner_->forward(inner_norm_->forward(h))));
 }
 

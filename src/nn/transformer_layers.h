@@ -40,8 +40,9 @@ class TransformerLayer : public Module {
   enum class Kind : std::uint8_t { encoder, decoder };
 
   TransformerLayer(Initializer& init, const TransformerConfig& config, Kind kind);
-  /// x [T, C] -> [T, C].
-  Variable forward(const Variable& x, const TokenBatch& batch, ForwardContext& context) const;
+  /// x [T, C] -> [T, C]; with a cache as MultiHeadAttention.
+  Variable forward(const Variable& x, const TokenBatch& batch, ForwardContext& context,
+                   const LayerCache* cache = nullptr) const;
 
  private:
   double dropout_;
