@@ -1,163 +1,128 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/huggingface.h"
 
-#include <algorithm>
-#include <map>
-#include <set>
-
-#include "autograd/grad_mode.h"
-#include "autograd/ops/elementwise.h"
-#include "autograd/ops/shape.h"
-
 namespace moiety::nn {
 namespace {
 
-/// Whether a list has the name, or its beginning as an entry that ends in a dot.
-bool lists(const std::vector<std::string>& entries, const std::string& name) {
-  return std::any_of(entries.begin(), entries.end(), [&](const std::string& entry) {
-    return entry.ends_with('.') ? name.starts_with(entry) : name == entry;
-  });
+using Places = std::vector<StateDictPlace>;
+
+void check_architecture(const TransformerConfig& c, const char* name) {
+  check<UserError>(c.norm == RowNormKind::layer, name, " has layer norms: model.norm = \"layer\"");
+  check<UserError>(c.positions == PositionKind::learned, name,
+                   " has learned positions: model.positions = \"learned\"");
+  check<UserError>(!c.gated, name, " has no gates: model.gated = false");
+  check<UserError>(c.heads_of_keys() == c.heads, name,
+                   " has as many heads of keys as of queries: model.key_heads = 0");
 }
 
-/// The prefix that the state dict's names have.
-std::string prefix_in(const Checkpoint& from, const StateDictNames& names) {
-  const bool found = std::any_of(from.tensors.begin(), from.tensors.end(), [&](const auto& entry) {
-    return entry.first.starts_with(names.prefix);
-  });
-  return found ? names.prefix : std::string();
+/// Weight and bias of a linear layer or a norm, of the body unless `head`.
+void add_pair(Places& places, const std::string& ours, const std::string& theirs,
+              bool transposed = false, bool head = false) {
+  places.push_back({ours + ".weight", {theirs + ".weight"}, transposed, 0, head});
+  places.push_back({ours + ".bias", {theirs + ".bias"}, false, 0, head});
 }
 
-/// The shape that one of the tensors which make up ours has there.
-Shape their_shape(const StateDictPlace& place, const Shape& ours) {
-  Shape out = ours;
-  out[0] = ours[0] / static_cast<std::int64_t>(place.theirs.size()) + place.unused_rows;
-  if (place.transposed) std::swap(out[0], out[1]);
+void add_encoder_layer(Places& places, const std::string& ours, const std::string& theirs) {
+  for (const std::string kind : {".weight", ".bias"}) {
+    StateDictPlace joint{ours + "attention.qkv" + kind, {}};
+    for (const std::string part : {"query", "key", "value"}) {
+      joint.theirs.push_back(theirs + "attention.self." + part + kind);
+    }
+    places.push_back(std::move(joint));
+  }
+  add_pair(places, ours + "attention.out", theirs + "attention.output.dense");
+  add_pair(places, ours + "attention_norm", theirs + "attention.output.LayerNorm");
+  add_pair(places, ours + "inner.up", theirs + "intermediate.dense");
+  add_pair(places, ours + "inner.down", theirs + "output.dense");
+  add_pair(places, ours + "inner_norm", theirs + "output.LayerNorm");
+}
+
+StateDictNames encoder_names(const TransformerConfig& config, std::int64_t padding) {
+  check_architecture(config, "RoBERTa");
+  check<UserError>(config.token_types > 0, "RoBERTa has a type embedding: model.token_types = 1");
+  check<UserError>(padding >= 0, "the padding token's number cannot be ", padding);
+  const std::string embeddings = "embeddings.";
+  StateDictNames out;
+  out.prefix = "roberta.";
+  out.places = {{"encoder.embedding.token", {embeddings + "word_embeddings.weight"}},
+                {"encoder.embedding.position",
+                 {embeddings + "position_embeddings.weight"},
+                 false,
+                 padding + 1},
+                {"encoder.embedding.type", {embeddings + "token_type_embeddings.weight"}}};
+  add_pair(out.places, "encoder.norm", embeddings + "LayerNorm");
+  for (std::int64_t i = 0; i < config.layers; ++i) {
+    const std::string number = std::to_string(i) + ".";
+    add_encoder_layer(out.places, "encoder.layer." + number, "encoder.layer." + number);
+  }
+  // Buffers, what follows the encoder where no head does, and the token embedding once more.
+  out.ignored = {"roberta.embeddings.position_ids", "embeddings.position_ids", "roberta.pooler.",
+                 "pooler.", "lm_head.decoder."};
+  out.heads = {"lm_head.", "classifier."};
   return out;
 }
 
-/// Ours from theirs, whose shapes fit.
-Tensor join(const StateDictPlace& place, const std::vector<Tensor>& theirs, DType dtype) {
-  Variables parts;
-  for (const Tensor& part : theirs) {
-    Variable v = ops::cast(Variable(part), dtype);
-    if (place.transposed) v = ops::transpose(v, 0, 1);
-    parts.push_back(ops::slice(v, 0, place.unused_rows, v.size(0)));
-  }
-  return ops::concat(parts, 0).data();
+/// Of an encoder or decoder without its head. Floating point: a damaged file may ask for any sizes.
+double count_parameters(const TransformerConfig& c) {
+  const auto width = static_cast<double>(c.hidden);
+  const auto inner = static_cast<double>(c.inner_width());
+  const double layer = 4 * width * (width + 1) + 2 * inner * width + inner + 5 * width;
+  const double rows = static_cast<double>(c.vocabulary) + static_cast<double>(c.max_length) +
+                      static_cast<double>(c.token_types);
+  return width * (rows + 2) + static_cast<double>(c.layers) * layer;
 }
-
-/// The reverse.
-std::vector<Tensor> take_apart(const StateDictPlace& place, const Tensor& ours) {
-  const auto count = static_cast<std::int64_t>(place.theirs.size());
-  const std::int64_t rows = ours.size(0) / count;
-  std::vector<Tensor> out;
-  for (std::int64_t i = 0; i < count; ++i) {
-    Variable part = ops::slice(Variable(ours), 0, i * rows, (i + 1) * rows);
-    if (place.transposed) part = ops::transpose(part, 0, 1);
-    if (place.unused_rows > 0) {
-      const Shape unused{place.unused_rows, ours.size(1)};
-      const Variable zeros(Tensor::zeros(unused, ours.dtype(), ours.device()));
-      part = ops::concat({zeros, part}, 0);
-    }
-    out.push_back(part.data());
-  }
-  return out;
-}
-
-/// Reads the state dict and collects what does not fit.
-class Import {
- public:
-  Import(const Checkpoint& from, const StateDictNames& names)
-      : from_(from), names_(names), prefix_(prefix_in(from, names)) {}
-
-  void read(const StateDictPlace& place, const Tensor& ours) {
-    std::vector<Tensor> parts;
-    for (const std::string& name : place.theirs) {
-      const std::string full = (place.head ? "" : prefix_) + name;
-      asked_.insert(full);
-      const auto found = from_.tensors.find(full);
-      if (found == from_.tensors.end()) {
-        problems_.push_back(concat("\"", full, "\" is missing"));
-      } else if (const Shape shape = their_shape(place, ours.shape());
-                 found->second.shape() != shape || !is_floating(found->second.dtype())) {
-        problems_.push_back(concat("\"", full, "\" is ", found->second.dtype(), " ",
-                                   found->second.shape(), " instead of floating ", shape));
-      } else {
-        parts.push_back(found->second);
-      }
-    }
-    if (parts.size() == place.theirs.size()) {
-      read_.emplace_back(ours, join(place, parts, ours.dtype()));
-    }
-  }
-
-  void check_rest(ImportedPart part) {
-    for (const auto& [name, tensor] : from_.tensors) {
-      const bool passed_over = asked_.contains(name) || lists(names_.ignored, name) ||
-                               (part == ImportedPart::body && lists(names_.heads, name));
-      if (!passed_over) problems_.push_back(concat("\"", name, "\" is unexpected"));
-    }
-  }
-
-  void write() const {
-    std::string text;
-    for (const std::string& problem : problems_) text += (text.empty() ? ": " : "; ") + problem;
-    check<IoError>(problems_.empty(), from_.source(), " does not fit the model", text);
-    for (const auto& [ours, value] : read_) ours.copy_from(value.to(ours.device()));
-  }
-
- private:
-  const Checkpoint& from_;
-  const StateDictNames& names_;
-  std::string prefix_;
-  std::set<std::string> asked_;
-  std::vector<std::string> problems_;
-  std::vector<std::pair<Tensor, Tensor>> read_;
-};
 
 }  // namespace
 
-void import_state_dict(const Checkpoint& from, const StateDictNames& names, const Module& model,
-                       ImportedPart part) {
-  const autograd::NoGrad no_grad;
-  std::map<std::string, Tensor> ours;
-  for (const NamedParameter& p : model.named_parameters()) ours.emplace(p.name, p.value.data());
-  Import state(from, names);
-  for (const StateDictPlace& place : names.places) {
-    if (place.head && part == ImportedPart::body) continue;
-    const auto found = ours.find(place.ours);
-    MOIETY_CHECK(found != ours.end(), "the model has no \"", place.ours, "\"");
-    state.read(place, found->second);
-  }
-  state.check_rest(part);
-  state.write();
+void check_elements(const Checkpoint& from, const TransformerConfig& config) {
+  double elements = 0;
+  for (const auto& [name, tensor] : from.tensors) elements += static_cast<double>(tensor.numel());
+  check<IoError>(count_parameters(config) <= elements, from.source(), " has ", elements,
+                 " elements, and the model of its config.json needs ", count_parameters(config),
+                 "; the two do not belong together");
 }
 
-Checkpoint export_state_dict(const std::vector<NamedTensor>& tensors, const StateDictNames& names) {
-  const autograd::NoGrad no_grad;
-  std::map<std::string, Tensor> ours;
-  for (const NamedTensor& t : tensors) ours.emplace(t.name, t.value);
-  check(ours.size() == names.places.size(), "export: ", ours.size(), " tensors for ",
-        names.places.size(), " places");
-  Checkpoint out;
-  out.set_string("format", "pt");  // what from_pretrained asks for
-  for (const StateDictPlace& place : names.places) {
-    const auto found = ours.find(place.ours);
-    check(found != ours.end(), "export: there is no \"", place.ours, "\"");
-    const std::vector<Tensor> theirs = take_apart(place, found->second);
-    for (std::size_t i = 0; i < theirs.size(); ++i) {
-      out.tensors.emplace((place.head ? "" : names.prefix) + place.theirs[i], theirs[i]);
-    }
-  }
+StateDictNames state_dict_names(const MaskedLanguageModel& model, std::int64_t padding) {
+  StateDictNames out = encoder_names(model.config(), padding);
+  add_pair(out.places, "dense", "lm_head.dense", false, /*head=*/true);
+  add_pair(out.places, "norm", "lm_head.layer_norm", false, /*head=*/true);
+  out.places.push_back({"bias", {"lm_head.bias"}, false, 0, /*head=*/true});
   return out;
 }
 
-Checkpoint export_state_dict(const Module& model, const StateDictNames& names) {
-  std::vector<NamedTensor> tensors;
-  for (const NamedParameter& p : model.named_parameters()) {
-    tensors.push_back({p.name, p.value.data()});
+StateDictNames state_dict_names(const SequenceModel& model, std::int64_t padding) {
+  StateDictNames out = encoder_names(model.config(), padding);
+  add_pair(out.places, "dense", "classifier.dense", false, /*head=*/true);
+  add_pair(out.places, "out", "classifier.out_proj", false, /*head=*/true);
+  return out;
+}
+
+StateDictNames state_dict_names(const CausalLanguageModel& model) {
+  const TransformerConfig& config = model.config();
+  check_architecture(config, "GPT-2");
+  check<UserError>(config.token_types == 0, "GPT-2 has no type embedding: model.token_types = 0");
+  StateDictNames out;
+  out.prefix = "transformer.";
+  out.places = {{"decoder.embedding.token", {"wte.weight"}},
+                {"decoder.embedding.position", {"wpe.weight"}}};
+  for (std::int64_t i = 0; i < config.layers; ++i) {
+    const std::string ours = "decoder.layer." + std::to_string(i) + ".";
+    const std::string theirs = "h." + std::to_string(i) + ".";
+    add_pair(out.places, ours + "attention_norm", theirs + "ln_1");
+    add_pair(out.places, ours + "attention.qkv", theirs + "attn.c_attn", /*transposed=*/true);
+    add_pair(out.places, ours + "attention.out", theirs + "attn.c_proj", /*transposed=*/true);
+    add_pair(out.places, ours + "inner_norm", theirs + "ln_2");
+    add_pair(out.places, ours + "inner.up", theirs + "mlp.c_fc", /*transposed=*/true);
+    add_pair(out.places, ours + "inner.down", theirs + "mlp.c_proj", /*transposed=*/true);
+    for (const std::string& prefix : {out.prefix, std::string()}) {  // masks of old files
+      out.ignored.push_back(prefix + theirs + "attn.bias");
+      out.ignored.push_back(prefix + theirs + "attn.masked_bias");
+    }
   }
-  return export_state_dict(tensors, names);
+  add_pair(out.places, "decoder.norm", "ln_f");
+  out.ignored.push_back("lm_head.weight");  // the token embedding once more
+  out.heads = {"lm_head."};
+  return out;
 }
 
 }  // namespace moiety::nn
