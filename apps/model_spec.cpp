@@ -86,6 +86,9 @@ std::vector<std::string> common_units(const ModelSpec& spec, const data::Dataset
 void check_features(const ModelSpec& spec, const data::FeatureSchema& features,
                     const std::string& path) {
   check<UserError>(
+      !features.atom_dims.empty(), path,
+      " holds tokens alone, no graphs, which this model reads; prepare it with --target");
+  check<UserError>(
       features.featuriser == spec.featuriser && features.atom_dims == spec.config.atom_dims &&
           features.bond_dims == spec.config.bond_dims,
       path, " has the features of '", features.featuriser, "', the model was trained on those of '",
