@@ -62,9 +62,10 @@ inline MoleculeRecord random_molecule(Dice& dice, std::int64_t atoms,
   }
   for (std::int64_t t = 0; t < targets; ++t) {
     const bool missing = dice.below(5) == 0;
-    const auto number = static_cast<double>(dice.below(1000));
-    const double value = t == 1 ? static_cast<double>(number < 400) : number / 7;  // a class
-    out.y.push_back(missing ? std::numeric_limits<double>::quiet_NaN() : value);
+    const double number =
+        missing ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(dice.below(1000));
+    const bool is_class = t == 1 && !missing;
+    out.y.push_back(is_class ? static_cast<double>(number < 400) : number / 7);
   }
   out.smiles = std::string(static_cast<std::size_t>(atoms), 'C');
   out.id = "molecule " + std::to_string(dice.below(1 << 20));
