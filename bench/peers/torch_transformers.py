@@ -179,7 +179,7 @@ def main():
         optimizer.step()
         return loss.item()
 
-    losses = [step(batch) for batch in batches]
+    losses = [step(batch) for batch in batches[:3]]
     times = []
     start = time.perf_counter()
     while time.perf_counter() - start < args.seconds or len(times) < KINDS:

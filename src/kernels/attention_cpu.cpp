@@ -134,8 +134,8 @@ void attention(const Stream& stream, const AttentionRule& rule, const AttentionI
     std::vector<ScoreTile> tiles;
     for (std::int64_t b = 0; b < view.sequences(); ++b) {
       for (std::int64_t h = 0; h < view.heads(); ++h) {
-        for (std::int64_t i = 0; i < view.queries(b); i += kTileQueries) {
-          tiles.push_back({b, h, i, std::min(kTileQueries, view.queries(b) - i)});
+        for (std::int64_t i = 0; i < view.queries(b); i += view.tile_queries()) {
+          tiles.push_back({b, h, i, std::min(view.tile_queries(), view.queries(b) - i)});
         }
       }
     }

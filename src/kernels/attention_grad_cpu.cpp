@@ -92,8 +92,8 @@ class GradTile {
 /// Calls f(tile) for the tiles of one sequence and head whose keys some query sees.
 template <class T, class F>
 void for_each_score_tile(const AttentionView<T>& view, std::int64_t b, std::int64_t h, const F& f) {
-  for (std::int64_t i = 0; i < view.queries(b); i += kTileQueries) {
-    ScoreTile tile{b, h, i, std::min(kTileQueries, view.queries(b) - i)};
+  for (std::int64_t i = 0; i < view.queries(b); i += view.tile_queries()) {
+    ScoreTile tile{b, h, i, std::min(view.tile_queries(), view.queries(b) - i)};
     const std::int64_t keys = view.seen(b, i + tile.queries - 1);
     for (tile.key = 0; tile.key < keys; tile.key += kTileKeys) {
       tile.keys = std::min(kTileKeys, keys - tile.key);

@@ -16,7 +16,7 @@
 // What the forward and the backward pass of attention share on the CPU: tiles of scores.
 namespace moiety::kernels::cpu {
 
-inline constexpr std::int64_t kTileQueries = 128;
+inline constexpr std::int64_t kTileQueries = 128;  // at most
 inline constexpr std::int64_t kTileKeys = 512;
 
 /// Queries [query, query + queries) and keys [key, key + keys) of one sequence and head, numbered
@@ -33,7 +33,7 @@ struct ScoreTile {
 /// Small products do not repay what oneDNN does before it begins.
 template <class T>
 void multiply_tile(const Product<T>& product) {
-  constexpr std::int64_t kLarge = 1 << 19;
+  constexpr std::int64_t kLarge = 1 << 18;
   if (product.m * product.n * product.k < kLarge) return multiply_portable(product);
   multiply(product);
 }
@@ -72,6 +72,8 @@ class AttentionView {
   std::int64_t first_query(std::int64_t b) const { return query_ptr_[b]; }
   std::int64_t first_key(std::int64_t b) const { return key_ptr_[b]; }
   const AttentionRule& rule() const { return rule_; }
+  /// Queries of a tile: fewer where they see few keys, as all of a tile's keys are computed.
+  std::int64_t tile_queries() const { return rule_.causal ? kTileQueries / 2 : kTileQueries; }
 
   /// Keys that query i of sequence b may see: the first so many.
   std::int64_t seen(std::int64_t b, std::int64_t i) const {

@@ -39,9 +39,15 @@ double ParallelStep::run(std::int64_t parts, const PartLoss& loss, const FlatBuf
       values[static_cast<std::size_t>(part)] = value.item();
     }
   });
-  for (std::int64_t lane = 1; lane < lanes; ++lane) {
-    kernels::accumulate(stream, lanes_[static_cast<std::size_t>(lane - 1)].flat, gradients.flat);
-  }
+  constexpr std::int64_t kElementsOfTask = 16384;  // their sum stays in cache from lane to lane
+  parallel_for(stream, parameters_.size(), kElementsOfTask,
+               [&](std::int64_t begin, std::int64_t end) {
+                 const Tensor total = gradients.flat.slice(0, begin, end);
+                 for (std::int64_t lane = 1; lane < lanes; ++lane) {
+                   const Tensor& own = lanes_[static_cast<std::size_t>(lane - 1)].flat;
+                   kernels::accumulate(stream, own.slice(0, begin, end), total);
+                 }
+               });
   for (const double v : values) sum += v;
   return sum;
 }

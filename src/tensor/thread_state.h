@@ -7,7 +7,7 @@ namespace moiety {
 struct ThreadState {
   bool grad_enabled = true;  ///< operations record their gradient rule
   int lane = 0;              ///< worker number inside a parallel region, 0 outside
-  bool in_parallel = false;  ///< nested parallel regions run inline
+  bool in_parallel = false;  ///< in one of a region's tasks, if by one thread: regions run inline
 };
 
 inline ThreadState& thread_state() {

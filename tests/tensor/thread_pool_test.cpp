@@ -81,6 +81,15 @@ TEST_P(Pool, RethrowsTheLowestFailureAndStaysUsable) {
   EXPECT_FALSE(thread_state().in_parallel);
 }
 
+TEST_P(Pool, TasksKnowThatTheyAreOnAnyNumberOfThreads) {
+  std::atomic<int> inside{0};
+  pool_.run(8, [&](std::int64_t) { inside += thread_state().in_parallel; });
+  EXPECT_EQ(inside, 8);
+  pool_.run(1, [&](std::int64_t) { inside += thread_state().in_parallel; });  // no region
+  EXPECT_EQ(inside, 8);
+  EXPECT_FALSE(thread_state().in_parallel);
+}
+
 TEST_P(Pool, TasksRunUnderTheCallersGradMode) {
   for (bool enabled : {false, true, false}) {
     thread_state().grad_enabled = enabled;

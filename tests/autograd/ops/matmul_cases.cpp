@@ -120,6 +120,7 @@ std::vector<OpCase> matmul_cases() {
     cases.push_back(linear_case(0, 3, 2, true, epilogue));
     cases.push_back(linear_case(4, 0, 2, true, epilogue));
     cases.push_back(linear_case(1200, 64, 64, true, epilogue));
+    cases.push_back(linear_case(257, 37, 70, true, epilogue));  // the weight is turned first
   }
   return cases;
 }
