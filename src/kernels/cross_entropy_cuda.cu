@@ -16,7 +16,6 @@ __global__ void __launch_bounds__(kRowBlock, 1)
                          const std::int32_t* __restrict__ target, FaultReport bad_target,
                          Compute<T>* __restrict__ loss, T* dscores) {
   using F = Compute<T>;
-  using Sum = typename RowTeam<T, kCount, kPacks>::Sum;
   const RowTeam<T, kCount, kPacks> team(rows, columns);
   const bool exists = team.row() < rows;
   const std::int32_t label = exists ? target[team.row()] : -1;
@@ -25,24 +24,8 @@ __global__ void __launch_bounds__(kRowBlock, 1)
   const F score = counts ? widen(scores[team.row() * columns + label]) : F{0};
   const RowPacks<T, kCount, kPacks> in(team, scores, exists ? team.row() : 0,
                                        -static_cast<F>(INFINITY));
-  F top = -static_cast<F>(INFINITY);
-#pragma unroll
-  for (int p = 0; p < team.packs(); ++p) {
-    const auto pack = in.get(team, p);
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) top = Max{}(top, pack.v[i]);
-  }
-  top = team.reduce(top, Max{});
-  Sum total = 0;
-#pragma unroll
-  for (int p = 0; p < team.packs(); ++p) {
-    const auto pack = in.get(team, p);
-    F part = 0;
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) part += std::exp(pack.v[i] - top);
-    total += part;
-  }
-  total = team.reduce(total, cuda::Sum{});
+  const F top = row_top(team, in);
+  const auto total = row_exponentials(team, in, top);
   __syncwarp();  // all have read the label's score by now; shuffles alone do not order memory
   const F lse = top + static_cast<F>(std::log(total));
   if (exists && threadIdx.x == 0) loss[team.row()] = counts ? lse - score : F{0};

@@ -18,27 +18,10 @@ __global__ void __launch_bounds__(kRowBlock, 1)
     softmax_kernel(bool log, std::int64_t rows, std::int64_t columns, const T* __restrict__ x,
                    T* __restrict__ y) {
   using F = Compute<T>;
-  using Sum = typename RowTeam<T, kCount, kPacks>::Sum;
   const RowTeam<T, kCount, kPacks> team(rows, columns);
   const RowPacks<T, kCount, kPacks> in(team, x, team.row(), -static_cast<F>(INFINITY));
-  F top = -static_cast<F>(INFINITY);
-#pragma unroll
-  for (int p = 0; p < team.packs(); ++p) {
-    const auto pack = in.get(team, p);
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) top = Max{}(top, pack.v[i]);
-  }
-  top = team.reduce(top, Max{});
-  Sum total = 0;
-#pragma unroll
-  for (int p = 0; p < team.packs(); ++p) {
-    const auto pack = in.get(team, p);
-    F part = 0;
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) part += std::exp(pack.v[i] - top);
-    total += part;
-  }
-  total = team.reduce(total, cuda::Sum{});
+  const F top = row_top(team, in);
+  const auto total = row_exponentials(team, in, top);
   const F scale = log ? F{0} : static_cast<F>(1 / total);
   const F log_total = log ? static_cast<F>(std::log(total)) : F{0};
 #pragma unroll

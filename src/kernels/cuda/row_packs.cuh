@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
 
@@ -98,6 +99,36 @@ class RowPacks {
   const T* from_;
   Pack<T, kCount> held_[kPacks > 0 ? kPacks : 1];
 };
+
+/// The largest element of the row.
+template <class T, int kCount, int kPacks>
+__device__ Compute<T> row_top(const RowTeam<T, kCount, kPacks>& team,
+                              const RowPacks<T, kCount, kPacks>& in) {
+  Compute<T> top = -static_cast<Compute<T>>(INFINITY);
+#pragma unroll
+  for (int p = 0; p < team.packs(); ++p) {
+    const auto pack = in.get(team, p);
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) top = Max{}(top, pack.v[i]);
+  }
+  return team.reduce(top, Max{});
+}
+
+/// Sum of exp(x - top) over the row, whose missing packs are filled with -infinity.
+template <class T, int kCount, int kPacks>
+__device__ auto row_exponentials(const RowTeam<T, kCount, kPacks>& team,
+                                 const RowPacks<T, kCount, kPacks>& in, Compute<T> top) {
+  typename RowTeam<T, kCount, kPacks>::Sum total = 0;
+#pragma unroll
+  for (int p = 0; p < team.packs(); ++p) {
+    const auto pack = in.get(team, p);
+    Compute<T> part = 0;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) part += std::exp(pack.v[i] - top);
+    total += part;
+  }
+  return team.reduce(total, Sum{});
+}
 
 /// Calls f.template operator()<kPacks>(threads) for [rows, columns] in packs of kCount.
 template <int kCount, class F>
