@@ -23,6 +23,7 @@ int run(int argc, char** argv) {
   add_message_passing(suite);
   add_optimizer(suite);
   add_attention(suite);
+  add_rotary(suite);
   add_steps(suite);
   int failures = 0;
   if (options.work) {

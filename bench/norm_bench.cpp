@@ -53,6 +53,30 @@ void add_layer_norm(Suite& suite, std::int64_t rows, std::int64_t width, DType d
             });
 }
 
+void add_rms_norm(Suite& suite, std::int64_t rows, std::int64_t width, DType dtype) {
+  const DType statistics = kernels::statistics_dtype(dtype);
+  const auto bytes = [&](std::int64_t arrays, std::int64_t vectors) {
+    return bytes_of(dtype) * static_cast<double>(arrays * rows * width + vectors * width) +
+           bytes_of(statistics) * static_cast<double>(rows);
+  };
+  suite.add(
+      name_of_case("rms_norm", rows, width), dtype, {.bytes = bytes(2, 1)}, [=](Device& device) {
+        const Operands o(device, rows, width, dtype);
+        const Tensor rstd = Tensor::empty({rows}, statistics, device);
+        return
+            [=, &device] { kernels::rms_norm(device.stream(), 1e-5, o.x, o.weight, o.out, rstd); };
+      });
+  suite.add(name_of_case("rms_norm_grad", rows, width), dtype, {.bytes = bytes(3, 2)},
+            [=](Device& device) {
+              const Operands o(device, rows, width, dtype);
+              const Tensor rstd = make_input(device, {rows}, statistics);
+              return [=, &device] {
+                kernels::rms_norm_grad(device.stream(), o.grad, o.x, o.weight, rstd, o.out,
+                                       o.dweight);
+              };
+            });
+}
+
 /// The statistics and the normalisation each read x; backwards, x and the gradient are read for
 /// their sums and again for the gradient of x.
 void add_batch_norm(Suite& suite, std::int64_t rows, std::int64_t width, DType dtype) {
@@ -92,6 +116,7 @@ void add_norm(Suite& suite) {
     for (const auto& [rows, width] :
          {std::pair{1024, 64}, std::pair{1024, 384}, std::pair{65536, 384}}) {
       add_layer_norm(suite, suite.sized(rows, 48), width, dtype);
+      add_rms_norm(suite, suite.sized(rows, 48), width, dtype);
       add_batch_norm(suite, suite.sized(rows, 48), width, dtype);
     }
   }

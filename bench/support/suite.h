@@ -81,6 +81,7 @@ void add_segment(Suite& suite);
 void add_message_passing(Suite& suite);
 void add_optimizer(Suite& suite);
 void add_attention(Suite& suite);
+void add_rotary(Suite& suite);
 void add_steps(Suite& suite);
 
 }  // namespace moiety::bench
