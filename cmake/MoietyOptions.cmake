@@ -33,6 +33,12 @@ if(MOIETY_SIMT)
   set(MOIETY_CUDA ON CACHE BOOL "" FORCE)
 elseif(MOIETY_CUDA)
   set(CMAKE_CUDA_ARCHITECTURES 90-real CACHE STRING "GPUs to compile for")
+  foreach(architecture IN LISTS CMAKE_CUDA_ARCHITECTURES)
+    if(architecture MATCHES "^([0-9]+)" AND CMAKE_MATCH_1 LESS 80)
+      message(FATAL_ERROR "CMAKE_CUDA_ARCHITECTURES has ${architecture}, and the kernels need the "
+                          "instructions of 80 (Ampere) and newer")
+    endif()
+  endforeach()
   enable_language(CUDA)
   # CMake 3.25 does not know how nvcc is asked for C++20.
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")

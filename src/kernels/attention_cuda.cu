@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/cuda/attention_mma.cuh"
 #include "kernels/cuda/attention_tile.cuh"
 #include "kernels/cuda/reduce.cuh"
 
@@ -13,7 +14,7 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
                      Compute<T>* __restrict__ lse) {
   using C = Compute<T>;
   MOIETY_DYNAMIC_SHARED(memory);
-  const TokenTile rows = find_tile(p.query_ptr, p.sequences, static_cast<int>(blockIdx.x));
+  const TokenTile rows = find_tile(p.query_ptr, p.sequences, kTile, static_cast<int>(blockIdx.x));
   if (rows.count == 0) return;
   const int head = static_cast<int>(blockIdx.y);
   const int stride = p.width + 1;
@@ -98,19 +99,30 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
   }
 }
 
+template <class T>
+void attention_fma(const Stream& stream, const AttentionProblem<T>& problem, std::int64_t queries,
+                   const TensorView& out, const TensorView& lse) {
+  const dim3 grid(most_tiles(queries, problem.sequences, kTile),
+                  static_cast<unsigned>(problem.heads));
+  const std::size_t shared = shared_bytes<Compute<T>>(problem.width, 3, 1);
+  visit_columns(problem.width, [&]<int kColumns>() {
+    launch(attention_kernel<T, kColumns>, Threads(grid, dim3(kAttentionBlock), shared), stream,
+           problem, out.as<T>(), lse.as<Compute<T>>());
+  });
+}
+
 }  // namespace
 
 void attention(const Stream& stream, const AttentionRule& rule, const AttentionInputs& in,
                const TensorView& out, const TensorView& lse) {
   visit_floating(in.q.dtype, [&]<class T>() {
     const AttentionProblem<T> problem(stream, rule, in);
-    const dim3 grid(most_tiles(in.q.size(0), problem.sequences),
-                    static_cast<unsigned>(problem.heads));
-    const std::size_t shared = shared_bytes<Compute<T>>(problem.width, 3, 1);
-    visit_columns(problem.width, [&]<int kColumns>() {
-      launch(attention_kernel<T, kColumns>, Threads(grid, dim3(kAttentionBlock), shared), stream,
-             problem, out.as<T>(), lse.as<Compute<T>>());
-    });
+    if constexpr (!std::is_same_v<T, double>) {
+      if (fits_tensor_cores(stream, in)) {
+        return attention_mma(stream, problem, in.q.size(0), out, lse);
+      }
+    }
+    attention_fma(stream, problem, in.q.size(0), out, lse);
   });
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/cuda/attention_mma.cuh"
 #include "kernels/cuda/attention_tile.cuh"
 #include "kernels/cuda/reduce.cuh"
 #include "tensor/storage.h"
@@ -7,14 +8,6 @@
 // nothing is added by two blocks: queries' gradients, those of keys and values, that of the bias.
 namespace moiety::kernels::cuda {
 namespace {
-
-/// What the backward pass reads beside the inputs.
-template <class T>
-struct Flow {
-  const T* grad;               ///< [Tq, H, D]
-  const Compute<T>* lse;       ///< [Tq, H]
-  const Compute<T>* products;  ///< [Tq, H]: of each output row with its gradient
-};
 
 /// products [rows] = sums of a * b, both [rows, width]: a warp a row.
 template <class T>
@@ -52,15 +45,11 @@ constexpr int kRowTiles = 4;
 constexpr int kScoreTiles = 2;
 
 template <class T>
-__device__ void load_queries(const AttentionProblem<T>& p, const Flow<T>& flow,
+__device__ void load_queries(const AttentionProblem<T>& p, const AttentionFlow<T>& flow,
                              const TokenTile& rows, int head, const GradTiles<Compute<T>>& tiles) {
   const std::int64_t first = p.query_ptr[rows.sequence] + rows.begin;
-  HeadView<const T> grad = p.q;  // as contiguous as the output
-  grad.data = flow.grad;
-  grad.head_stride = p.width;
-  grad.token_stride = static_cast<std::int64_t>(p.heads) * p.width;
   load_rows(p.q, first, rows.count, head, p.width, tiles.q);
-  load_rows(grad, first, rows.count, head, p.width, tiles.g);
+  load_rows(flow.grad, first, rows.count, head, p.width, tiles.g);
 }
 
 template <class T>
@@ -74,7 +63,7 @@ __device__ void load_keys(const AttentionProblem<T>& p, int sequence, int begin,
 /// Of the thread's pairs: weights that the values were multiplied with, and slopes, the gradients
 /// of the finished scores.
 template <class T>
-__device__ void make_slopes(const AttentionProblem<T>& p, const Flow<T>& flow,
+__device__ void make_slopes(const AttentionProblem<T>& p, const AttentionFlow<T>& flow,
                             const TokenTile& rows, int head, int first_key,
                             const GradTiles<Compute<T>>& tiles,
                             Compute<T> (&weights)[kRowsOfThread][kKeysOfThread],
@@ -167,10 +156,11 @@ __device__ void clear(C (&acc)[kRowsOfThread][kColumns]) {
 /// A block takes 32 queries of a sequence and head over the keys that they see.
 template <class T, int kColumns>
 __global__ void __launch_bounds__(kAttentionBlock, 1)
-    query_grad_kernel(const AttentionProblem<T> p, const Flow<T> flow, T* __restrict__ dq) {
+    query_grad_kernel(const AttentionProblem<T> p, const AttentionFlow<T> flow,
+                      T* __restrict__ dq) {
   using C = Compute<T>;
   MOIETY_DYNAMIC_SHARED(memory);
-  const TokenTile rows = find_tile(p.query_ptr, p.sequences, static_cast<int>(blockIdx.x));
+  const TokenTile rows = find_tile(p.query_ptr, p.sequences, kTile, static_cast<int>(blockIdx.x));
   if (rows.count == 0) return;
   const int head = static_cast<int>(blockIdx.y);
   const GradTiles<C> tiles(memory, p.width);
@@ -197,11 +187,11 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
 /// A block takes 32 keys of a sequence and head of keys over the queries that see them.
 template <class T, int kColumns>
 __global__ void __launch_bounds__(kAttentionBlock, 1)
-    key_grad_kernel(const AttentionProblem<T> p, const Flow<T> flow, T* __restrict__ dk,
+    key_grad_kernel(const AttentionProblem<T> p, const AttentionFlow<T> flow, T* __restrict__ dk,
                     T* __restrict__ dv) {
   using C = Compute<T>;
   MOIETY_DYNAMIC_SHARED(memory);
-  const TokenTile own = find_tile(p.key_ptr, p.sequences, static_cast<int>(blockIdx.x));
+  const TokenTile own = find_tile(p.key_ptr, p.sequences, kTile, static_cast<int>(blockIdx.x));
   if (own.count == 0) return;
   const int b = own.sequence;
   const int key_head = static_cast<int>(blockIdx.y);
@@ -240,7 +230,8 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
 /// the sequences and heads that share them.
 template <class T>
 __global__ void __launch_bounds__(kAttentionBlock, 1)
-    bias_grad_kernel(const AttentionProblem<T> p, const Flow<T> flow, T* __restrict__ dbias) {
+    bias_grad_kernel(const AttentionProblem<T> p, const AttentionFlow<T> flow,
+                     T* __restrict__ dbias) {
   using C = Compute<T>;
   MOIETY_DYNAMIC_SHARED(memory);
   const GradTiles<C> tiles(memory, p.width);
@@ -300,8 +291,8 @@ __global__ void __launch_bounds__(kAttentionBlock, 1)
 }
 
 template <class T>
-void launch_bias_grad(const Stream& stream, const AttentionProblem<T>& problem, const Flow<T>& flow,
-                      const TensorView& dbias) {
+void launch_bias_grad(const Stream& stream, const AttentionProblem<T>& problem,
+                      const AttentionFlow<T>& flow, const TensorView& dbias) {
   const auto tiles = [](std::int64_t extent) {
     return static_cast<unsigned>((extent + kTile - 1) / kTile);
   };
@@ -311,6 +302,37 @@ void launch_bias_grad(const Stream& stream, const AttentionProblem<T>& problem, 
          Threads(grid, dim3(kAttentionBlock),
                  shared_bytes<Compute<T>>(problem.width, kRowTiles, kScoreTiles)),
          stream, problem, flow, dbias.as<T>());
+}
+
+template <class T>
+void grad_fma(const Stream& stream, const AttentionProblem<T>& problem,
+              const AttentionFlow<T>& flow, std::int64_t queries, std::int64_t keys,
+              const AttentionGrads& grads) {
+  const dim3 query_grid(most_tiles(queries, problem.sequences, kTile),
+                        static_cast<unsigned>(problem.heads));
+  const dim3 key_grid(most_tiles(keys, problem.sequences, kTile),
+                      static_cast<unsigned>(problem.heads / problem.group));
+  const std::size_t shared = shared_bytes<Compute<T>>(problem.width, kRowTiles, kScoreTiles);
+  visit_columns(problem.width, [&]<int kColumns>() {
+    launch(query_grad_kernel<T, kColumns>, Threads(query_grid, dim3(kAttentionBlock), shared),
+           stream, problem, flow, grads.q.as<T>());
+    launch(key_grad_kernel<T, kColumns>, Threads(key_grid, dim3(kAttentionBlock), shared), stream,
+           problem, flow, grads.k.as<T>(), grads.v.as<T>());
+  });
+}
+
+/// False where they do not take it.
+template <class T>
+bool grad_on_tensor_cores(const Stream& stream, const AttentionInputs& in,
+                          const AttentionProblem<T>& problem, const AttentionFlow<T>& flow,
+                          const AttentionGrads& grads) {
+  if constexpr (std::is_same_v<T, double>) {
+    return false;
+  } else {
+    if (!fits_tensor_cores(stream, in)) return false;
+    attention_grad_mma(stream, problem, flow, in.q.size(0), in.k.size(0), grads);
+    return true;
+  }
 }
 
 }  // namespace
@@ -324,21 +346,13 @@ void attention_grad(const Stream& stream, const AttentionRule& rule, const Atten
     const std::int64_t rows = lse.numel();
     const Storage products(stream.device(), static_cast<std::size_t>(rows) * sizeof(C));
     auto* const sums = reinterpret_cast<C*>(products.data());
-    const Flow<T> flow{grad.as<T>(), lse.as<C>(), sums};
+    const AttentionFlow<T> flow{HeadView<const T>(grad), lse.as<C>(), sums};
     launch(row_products_kernel<T>,
            Threads(dim3(blocks_for(rows * kWarp, kAttentionBlock, 1 << 30)), dim3(kAttentionBlock)),
            stream, out.as<T>(), grad.as<T>(), rows, problem.width, sums);
-    const dim3 query_grid(most_tiles(in.q.size(0), problem.sequences),
-                          static_cast<unsigned>(problem.heads));
-    const dim3 key_grid(most_tiles(in.k.size(0), problem.sequences),
-                        static_cast<unsigned>(in.k.size(1)));
-    const std::size_t shared = shared_bytes<C>(problem.width, kRowTiles, kScoreTiles);
-    visit_columns(problem.width, [&]<int kColumns>() {
-      launch(query_grad_kernel<T, kColumns>, Threads(query_grid, dim3(kAttentionBlock), shared),
-             stream, problem, flow, grads.q.as<T>());
-      launch(key_grad_kernel<T, kColumns>, Threads(key_grid, dim3(kAttentionBlock), shared), stream,
-             problem, flow, grads.k.as<T>(), grads.v.as<T>());
-    });
+    if (!grad_on_tensor_cores(stream, in, problem, flow, grads)) {
+      grad_fma(stream, problem, flow, in.q.size(0), in.k.size(0), grads);
+    }
     if (grads.bias.defined()) launch_bias_grad(stream, problem, flow, grads.bias);
   });
 }

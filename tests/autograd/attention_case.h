@@ -78,4 +78,11 @@ inline Variables make_inputs(const Case& c, DType dtype, Device& device) {
   return inputs;
 }
 
+inline Variable run(const Case& c, const Variables& x) {
+  Device& device = x[0].device();
+  const ops::Sequences sequences{pointers(c.queries, device), pointers(keys_of(c), device)};
+  return ops::attention(x[0], x[1], x[2], sequences, options_of(c),
+                        x.size() > 3 ? x[3] : Variable());
+}
+
 }  // namespace moiety::testing::attention

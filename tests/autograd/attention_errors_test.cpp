@@ -12,12 +12,6 @@ namespace {
 
 using namespace testing::attention;  // NOLINT: the file is about it
 
-Variable run(const Case& c, const Variables& x) {
-  Device& device = x[0].device();
-  return ops::attention(x[0], x[1], x[2],
-                        {pointers(c.queries, device), pointers(keys_of(c), device)});
-}
-
 class AttentionPointers : public ::testing::TestWithParam<std::string> {};
 
 TEST(AttentionErrors, NameWhatDoesNotFit) {

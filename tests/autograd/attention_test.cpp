@@ -21,13 +21,6 @@ namespace {
 
 using namespace testing::attention;  // NOLINT: the file is about it
 
-Variable run(const Case& c, const Variables& x) {
-  Device& device = x[0].device();
-  const ops::Sequences sequences{pointers(c.queries, device), pointers(keys_of(c), device)};
-  return ops::attention(x[0], x[1], x[2], sequences, options_of(c),
-                        x.size() > 3 ? x[3] : Variable());
-}
-
 /// One output row after the other, from the definition.
 Numbers reference(const Case& c, const std::vector<Numbers>& x) {
   const ops::AttentionOptions options = options_of(c);

@@ -227,6 +227,16 @@ void add_conversions(std::vector<Case>& cases) {
   for (std::uint32_t& bits : rounded) bits &= 0xffffe000u;  // a product does not read the others
   cases.push_back({"to_tf32", rounded});
 
+  // Down to what is 0, and up to 1, which attention's weights are at most.
+  std::vector<float> exponents = {0, -INFINITY, -126, -127, -140, -200};
+  while (exponents.size() < 32) {
+    exponents.push_back(-0.37f * static_cast<float>(exponents.size()));
+  }
+  const DeviceArray<float> powers_in(exponents);
+  const DeviceArray<float> powers(32);
+  expect_success(approximate_exp2(powers_in.data(), powers.data()), "exp2_approx");
+  cases.push_back({"exp2_approx", words_of(powers.get()), 0x1p-22});
+
   constexpr std::size_t kPatterns = 65536;
   const DeviceArray<float> from_bf16(kPatterns);
   const DeviceArray<float> from_f16(kPatterns);

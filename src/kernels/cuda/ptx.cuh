@@ -20,6 +20,7 @@ using simt::cp_async;
 using simt::cp_async_commit;
 using simt::cp_async_wait;
 using simt::cp_async_wait_all;
+using simt::exp2_approx;
 using simt::ldmatrix;
 using simt::mma_bf16;
 using simt::mma_f16;
@@ -66,6 +67,13 @@ __device__ inline std::uint32_t to_tf32(float value) {
   std::uint32_t bits;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(value));
   return bits;
+}
+
+/// 2^x within 2^-22 of it; what is too small for a normal number is 0.
+__device__ inline float exp2_approx(float x) {
+  float power;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
+  return power;
 }
 
 __device__ inline unsigned shared_address(const void* shared) {

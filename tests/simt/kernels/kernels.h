@@ -51,6 +51,8 @@ enum class Product { bf16, f16, tf32 };
 cudaError_t multiply(Product kind, const std::uint32_t* a, const std::uint32_t* b, float* d);
 /// One warp: out[lane] = in[lane] rounded to tf32.
 cudaError_t round_to_tf32(const float* in, std::uint32_t* out);
+/// One warp: out[lane] = 2^in[lane], approximately.
+cudaError_t approximate_exp2(const float* in, float* out);
 /// One warp: loads in[32][8] to shared memory and from there `matrices` matrices to
 /// out[lane][matrices].
 cudaError_t load_matrices(int matrices, bool transposed, const std::uint16_t* in,

@@ -81,6 +81,10 @@ __global__ void round_to_tf32_kernel(const float* in, std::uint32_t* out) {
   out[threadIdx.x] = to_tf32(in[threadIdx.x]);
 }
 
+__global__ void exp2_kernel(const float* in, float* out) {
+  out[threadIdx.x] = exp2_approx(in[threadIdx.x]);
+}
+
 }  // namespace
 
 cudaError_t multiply(Product kind, const std::uint32_t* a, const std::uint32_t* b, float* d) {
@@ -89,6 +93,10 @@ cudaError_t multiply(Product kind, const std::uint32_t* a, const std::uint32_t* 
 
 cudaError_t round_to_tf32(const float* in, std::uint32_t* out) {
   return simt::launch(round_to_tf32_kernel, 1, 32, 0, nullptr, in, out);
+}
+
+cudaError_t approximate_exp2(const float* in, float* out) {
+  return simt::launch(exp2_kernel, 1, 32, 0, nullptr, in, out);
 }
 
 cudaError_t load_matrices(int matrices, bool transposed, const std::uint16_t* in,

@@ -34,6 +34,12 @@ inline std::uint32_t to_tf32(float value) {
   return (std::bit_cast<std::uint32_t>(value) + 0x1000u) & 0xffffe000u;
 }
 
+/// PTX ex2.approx.ftz.f32.
+inline float exp2_approx(float x) {
+  const float power = exp2f(x);
+  return std::isnormal(power) || std::isinf(power) || std::isnan(power) ? power : 0.0f;
+}
+
 /// d += a b for a product of shape 16 x 8 x kDepth, each lane with its fragments of the three.
 template <int kDepth, int kRegistersA, int kRegistersB, class ReadA, class ReadB>
 void multiply_accumulate(float (&d)[4], const std::uint32_t (&a)[kRegistersA],
