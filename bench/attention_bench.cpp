@@ -50,6 +50,8 @@ void add_attention(Suite& suite, Extents e, DType dtype) {
   const auto elements = static_cast<double>(e.sequences * e.length * e.heads * e.width);
   const double pairs = static_cast<double>(e.length) * (e.causal ? 0.5 : 1.0);
   const double rows = 4 * static_cast<double>(e.sequences * e.length * e.heads);
+  const auto library =
+      suite.options().cudnn ? kernels::AttentionLibrary::cudnn : kernels::AttentionLibrary::own;
   const auto work = [&](double arrays, double products) -> Work {
     return {.bytes = arrays * bytes_of(dtype) * elements + rows,
             .flops = products * 2 * elements * pairs,
@@ -59,7 +61,9 @@ void add_attention(Suite& suite, Extents e, DType dtype) {
                             std::to_string(e.heads) + "x" + std::to_string(e.width) +
                             (e.causal ? "_causal" : "");
   suite.add("attention/forward/" + shape, dtype, work(4, 2), [=](Device& device) {
-    const Operands o(device, e, dtype);
+    Operands o(device, e, dtype);
+    o.rule.row_stride = e.length;
+    o.rule.library = library;
     return [=, &device] { kernels::attention(device.stream(), o.rule, o.inputs(), o.out, o.lse); };
   });
   suite.add("attention/backward/" + shape, dtype, work(8, 5), [=](Device& device) {

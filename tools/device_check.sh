@@ -147,6 +147,14 @@ if [ -n "$python" ] && [ -f "$out/bench.md" ]; then
     bench/PREDICTIONS.md "$out/compared.md"
 fi
 
+# Ours beside cuDNN's: the same rows.
+if [ -z "$simt" ] && have moiety_bench; then
+  # shellcheck disable=SC2016  # for the bash that runs it
+  part "cuDNN's attention" 60 bash -o pipefail -c \
+    '"$0" --device cuda --attention cudnn --table "--benchmark_filter=attention/forward.*bf16" |
+      tee "$1"' "$build/bin/moiety_bench" "$out/cudnn.md"
+fi
+
 # Last: the slowest, and of no use where the machine hides the GPU's debugger. Small shapes of every
 # operation, forward and backward, and of those that use shared memory.
 if [ -z "$simt" ]; then
@@ -168,10 +176,12 @@ fi
   printf '# Device check\n\n%s, %s\n\n' "$(date --utc +%F)" "$machine"
   printf '| part | result | seconds | last line |\n|---|---|---|---|\n'
   cat "$parts"
-  if [ -f "$out/compared.md" ]; then
-    echo
-    cat "$out/compared.md"
-  fi
+  for table in compared cudnn; do
+    if [ -f "$out/$table.md" ]; then
+      echo
+      cat "$out/$table.md"
+    fi
+  done
 } >"$out/results.md"
 rm -f "$parts" "$out/torch.md" "$out/compared.md"
 echo

@@ -28,6 +28,11 @@ Options take_options(int& argc, char** argv) {
       options.command += " " + options.device;
     } else if (i > 0 && flag.starts_with("--device=")) {
       options.device = flag.substr(std::string_view("--device=").size());
+    } else if (i > 0 && flag == "--attention") {
+      const std::string_view library = i + 1 < argc ? argv[i + 1] : "";
+      check<UserError>(library == "own" || library == "cudnn", "--attention takes own or cudnn");
+      options.cudnn = library == "cudnn";
+      options.command += " " + std::string(argv[++i]);
     } else {
       rest.push_back(argv[i]);
     }

@@ -12,6 +12,7 @@ struct Options {
   bool table = false;          ///< --table: a Markdown table instead of Google Benchmark's report
   bool work = false;           ///< --work: what each benchmark must do at least; nothing is run
   bool tiny = false;           ///< --tiny: shapes so small that a run shows that it works, no more
+  bool cudnn = false;          ///< --attention cudnn: attention forward by cuDNN
   std::string command;         ///< as it was given, for the table's head
 
   /// `extent`, or with --tiny at most `most` of it.

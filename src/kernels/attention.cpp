@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/attention.h"
 
+#include "tensor/device.h"
+
 namespace moiety::kernels {
 namespace {
 
@@ -43,6 +45,9 @@ void attention(const Stream& stream, const AttentionRule& rule, const AttentionI
   check<ShapeError>(out.shape == in.q.shape && lse.shape == Shape({in.q.size(0), in.q.size(1)}),
                     "attention: an output of shape ", out.shape, " for queries ", in.q.shape);
   MOIETY_CHECK(out.contiguous() && lse.contiguous());
+  check<UserError>(rule.library == AttentionLibrary::own || stream.device().is_cuda(),
+                   "run.attention = \"cudnn\" needs a GPU, and this is ", stream.device().name(),
+                   "; use \"own\", or --device cuda");
   run_on<cpu::attention, cuda::attention>(stream, rule, in, out, lse);
 }
 

@@ -12,6 +12,9 @@
 // well.
 namespace moiety::kernels {
 
+/// Whose kernels a GPU runs: the project's, or for bf16 and f16 those of cuDNN going forward.
+enum class AttentionLibrary : std::uint8_t { own, cudnn };
+
 struct AttentionRule {
   double scale = 1;          ///< of q . k, usually 1 / sqrt(D)
   bool causal = false;       ///< query i of a sequence sees its keys 0 .. i + keys - queries
@@ -20,6 +23,7 @@ struct AttentionRule {
   std::uint64_t first = 0;   ///< number of the first query in the whole batch, for the mask
   std::int64_t row_stride =
       0;  ///< mask elements of a query and head: at least the longest sequence
+  AttentionLibrary library = AttentionLibrary::own;
 };
 
 struct AttentionInputs {
@@ -33,7 +37,8 @@ struct AttentionInputs {
 
 /// out = softmax(scale q k^T + bias) v over the keys that each query sees; 0 where it sees none.
 /// out [Tq, H, D], lse [Tq, H] in f32 (f64 for f64): log of the sum of the exponentials. Throws
-/// ShapeError for views that do not fit, a bias shorter than a sequence among them.
+/// ShapeError for views that do not fit, a bias shorter than a sequence among them, UserError for
+/// what the library does not do.
 void attention(const Stream& stream, const AttentionRule& rule, const AttentionInputs& in,
                const TensorView& out, const TensorView& lse);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cuda/attention_mma.cuh"
 #include "kernels/cuda/attention_tile.cuh"
+#include "kernels/cuda/cudnn_attention.h"
 #include "kernels/cuda/reduce.cuh"
 
 namespace moiety::kernels::cuda {
@@ -115,6 +116,10 @@ void attention_fma(const Stream& stream, const AttentionProblem<T>& problem, std
 
 void attention(const Stream& stream, const AttentionRule& rule, const AttentionInputs& in,
                const TensorView& out, const TensorView& lse) {
+  const bool halves = in.q.dtype == DType::bf16 || in.q.dtype == DType::f16;
+  if (rule.library == AttentionLibrary::cudnn && halves) {
+    return cudnn_attention(stream, rule, in, out, lse);
+  }
   visit_floating(in.q.dtype, [&]<class T>() {
     const AttentionProblem<T> problem(stream, rule, in);
     if constexpr (!std::is_same_v<T, double>) {

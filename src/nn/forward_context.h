@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "kernels/attention.h"
 #include "nn/random_streams.h"
 #include "tensor/dtype.h"
 #include "tensor/rng.h"
@@ -43,6 +44,10 @@ class ForwardContext {
   void compute_in(DType dtype) { compute_ = dtype; }
   DType compute_dtype(DType parameters) const { return compute_.value_or(parameters); }
 
+  /// Lets attention run on another library's kernels, as AttentionLibrary says.
+  void attend_by(kernels::AttentionLibrary library) { attention_ = library; }
+  kernels::AttentionLibrary attention() const { return attention_; }
+
   bool is_training() const { return training_; }
   /// i32 [1] on the model's device: nodes or tokens of the batch that are not padding; undefined
   /// when all count.
@@ -63,6 +68,7 @@ class ForwardContext {
  private:
   bool training_ = false;
   std::optional<DType> compute_;
+  kernels::AttentionLibrary attention_ = kernels::AttentionLibrary::own;
   Tensor rows_;
   RngKey step_key_;
   Tensor keys_;

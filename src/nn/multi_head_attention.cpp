@@ -47,6 +47,7 @@ Variable MultiHeadAttention::forward(const Variable& x, const Rows& rows,
   ops::AttentionOptions options;
   options.causal = causal_;
   options.longest = max_length_;
+  options.library = context.attention();
   options.first = static_cast<std::uint64_t>(rows.first);
   if (context.is_training() && dropout_ > 0) {
     options.dropout = dropout_;

@@ -20,6 +20,7 @@ kernels::AttentionRule rule_of(const AttentionOptions& options, std::int64_t hea
   rule.key = options.key_place.defined() ? kernels::KeySource(options.key_place.view())
                                          : kernels::KeySource(options.key);
   rule.first = options.first;
+  rule.library = options.library;
   rule.row_stride = (options.longest + kWords - 1) / kWords * kWords;
   return rule;
 }

@@ -23,6 +23,7 @@ struct AttentionOptions {
   Tensor key_place = {};    ///< where defined, the key's place on the device, as in ops::dropout
   std::uint64_t first = 0;  ///< number of the first query in the whole batch
   std::int64_t longest = 1024;  ///< no sequence is longer: the mask's elements depend on it
+  kernels::AttentionLibrary library = kernels::AttentionLibrary::own;
 };
 
 /// Multi-head attention (Vaswani et al. 2017) of packed sequences: softmax(scale q k^T + bias) v

@@ -54,6 +54,9 @@ class GemmPlans {
   /// Queues the product on the stream.
   void run(const Stream& stream, const GemmProblem& problem, const GemmOperands& operands);
 
+  /// What another library keeps for the same GPU: cuDNN's attention, whose operands come from here.
+  std::shared_ptr<void>& attention_state() { return attention_state_; }
+
  private:
   class Plan;
 
@@ -64,6 +67,7 @@ class GemmPlans {
   cublasLtHandle_t handle_ = nullptr;
   std::optional<Storage> workspace_;
   std::map<GemmProblem, std::unique_ptr<Plan>> plans_;
+  std::shared_ptr<void> attention_state_;
 };
 
 }  // namespace moiety::kernels::cuda
