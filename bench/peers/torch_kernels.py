@@ -113,6 +113,15 @@ def norm(name: str, shape: str, o: Operands):
     x, g, weight, bias = o.rand(rows, width), o.rand(rows, width), o.rand(width), o.rand(width)
     if name == "layer_norm":
         return lambda: F.layer_norm(x, [width], weight, bias)
+    if name.startswith("rms_norm"):
+        if not hasattr(F, "rms_norm"):
+            return None
+        if name == "rms_norm":
+            return lambda: F.rms_norm(x, [width], weight, 1e-5)
+        with torch.enable_grad():
+            leaves = (x.requires_grad_(), weight.requires_grad_())
+            y = F.rms_norm(x, [width], weight, 1e-5)
+        return lambda: torch.autograd.grad(y, leaves, g, retain_graph=True)
     if name == "batch_norm":
         return lambda: F.batch_norm(x, None, None, weight, bias, training=True)
     mask = [True, True, True]
@@ -239,6 +248,27 @@ def optimizer(name: str, shape: str, o: Operands):
     return made.step
 
 
+def attention(name: str, shape: str, o: Operands):
+    """Its fused kernels, on sequences of one length: it has none for packed ones."""
+    causal = shape.endswith("_causal")
+    sequences, length, heads, width = extents(shape.removesuffix("_causal"))
+    q, k, v, g = (o.rand(sequences, heads, length, width) for _ in range(4))
+    if name == "forward":
+        return lambda: F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+    with torch.enable_grad():
+        leaves = [x.requires_grad_() for x in (q, k, v)]
+        out = F.scaled_dot_product_attention(*leaves, is_causal=causal)
+    return lambda: torch.autograd.grad(out, leaves, g, retain_graph=True)
+
+
+def rotary(name: str, shape: str, o: Operands):
+    """As transformers has it."""
+    tokens, heads, width = extents(shape)
+    x, cos, sin = o.rand(tokens, heads, width), o.rand(tokens, 1, width), o.rand(tokens, 1, width)
+    half = width // 2
+    return lambda: x * cos + torch.cat((-x[..., half:], x[..., :half]), -1) * sin
+
+
 def step(name: str, shape: str, o: Operands):
     """A training step of the same GCN in PyG: 4 layers, residuals, mean pooling, two-layer head."""
     if GCNConv is None or name != "gcn":
@@ -270,7 +300,8 @@ def step(name: str, shape: str, o: Operands):
 
 FAMILIES = {"elementwise": elementwise, "reduce": reduce, "norm": norm, "random": random,
             "gemm": product, "linear": product, "gather": gather, "segment": segment,
-            "message_passing": message_passing, "optimizer": optimizer, "step": step}
+            "message_passing": message_passing, "optimizer": optimizer, "attention": attention,
+            "rotary": rotary, "step": step}
 
 
 def main() -> None:
@@ -295,7 +326,8 @@ def main() -> None:
                 operands = Operands(options.device, DTYPES[dtype])
                 work = FAMILIES[family](kernel, shape, operands)
                 micros = None if work is None else f"{1e6 * stopwatch.median(work):.4g}"
-            except (RuntimeError, TypeError, ValueError) as error:  # this PyTorch has it not
+            except (AttributeError, RuntimeError, TypeError, ValueError) as error:
+                # This PyTorch has it not.
                 print(f"{name}: {str(error).splitlines()[0]}")
                 micros = None
             if micros is not None:
