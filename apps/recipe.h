@@ -82,6 +82,7 @@ struct RunRecipe {
   Span validate_every{1, Span::Unit::epochs};
   Span checkpoint_every{1, Span::Unit::epochs};
   std::int64_t keep_checkpoints = 2;
+  std::string attention = "own";
   bool operator==(const RunRecipe&) const = default;
 };
 

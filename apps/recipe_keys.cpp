@@ -164,6 +164,9 @@ std::vector<Key> run_keys(RunRecipe& run) {
           "How often to write a checkpoint.", {"save_every", "checkpoint_interval", "save_steps"}),
       key("run.keep_checkpoints", &run.keep_checkpoints, between(1, 1e6),
           "The newest ones that stay on the disk.", {"save_top_k", "max_checkpoints"}),
+      key("run.attention", &run.attention, OneOf{{"own", "cudnn"}, {}},
+          "Whose attention a GPU trains with in bf16: cuDNN's is for comparison, goes forward only "
+          "and drops no weights."),
   };
 }
 

@@ -96,6 +96,14 @@ void set_precision(const std::string& precision, Device& device) {
   device.set_fast_products(precision == "tf32");
 }
 
+kernels::AttentionLibrary attention_library(const RunRecipe& run, const Device& device) {
+  if (run.attention == "own") return kernels::AttentionLibrary::own;
+  check<UserError>(device.is_cuda(), "run.attention = \"", run.attention,
+                   "\" needs a GPU, and this training is on ", device.name(),
+                   "; use \"own\", or --device cuda");
+  return kernels::AttentionLibrary::cudnn;
+}
+
 }  // namespace
 
 Trainer::Trainer(const Recipe& recipe, const data::Dataset& dataset, Device& device)
@@ -131,6 +139,7 @@ Trainer::Trainer(const Recipe& recipe, const data::Dataset& dataset, Device& dev
       std::make_unique<nn::Schedule>(schedule_config(recipe.train, steps_per_epoch_, total_steps_));
   if (recipe.train.ema > 0) ema_.emplace(*parameters_, recipe.train.ema);
   step_ = make_training_step({.recipe = recipe_.train,
+                              .attention = attention_library(recipe_.run, device_),
                               .model = *model_,
                               .parameters = *parameters_,
                               .gradients = gradients_,

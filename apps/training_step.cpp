@@ -94,6 +94,7 @@ class StepOnGpu final : public TrainingStep {
         recorded_(work.parameters, work.gradients, work.optimizer, work.ema,
                   [this](const GraphBatch& batch, nn::ForwardContext& context) {
                     if (work_.recipe.precision == "bf16") context.compute_in(DType::bf16);
+                    context.attend_by(work_.attention);
                     return ops::regression_loss(work_.model.forward(batch, context), batch.y,
                                                 loss_of(work_.recipe), 1.0,
                                                 work_.recipe.huber_delta);

@@ -19,6 +19,7 @@ namespace moiety::apps {
 /// What a training step reads and moves. All of it must outlive the step.
 struct StepWork {
   const TrainRecipe& recipe;
+  kernels::AttentionLibrary attention;
   const nn::GraphModel& model;
   const nn::FlatParameters& parameters;
   const nn::FlatBuffer& gradients;

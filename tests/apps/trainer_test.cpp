@@ -29,6 +29,16 @@ std::vector<float> weights(const Trainer& trainer) {
   return out;
 }
 
+TEST(Trainer, RefusesAnotherLibrarysAttentionOnACpu) {
+  const TemporaryFolder folder;
+  const data::Dataset dataset(make_toy_dataset(folder));
+  const auto device = make_cpu_device(1);
+  Recipe recipe = toy_recipe(dataset.path());
+  recipe.run.attention = "cudnn";
+  EXPECT_TRUE(says(error_text<UserError>([&] { const Trainer trainer(recipe, dataset, *device); }),
+                   {"run.attention = \"cudnn\" needs a GPU", "--device cuda"}));
+}
+
 TEST(Trainer, TakesNothingFromTheSystemAfterTheFirstSteps) {
   const TemporaryFolder folder;
   const data::Dataset dataset(make_toy_dataset(folder));
