@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/attention.h"
 
+#include "kernels/staged.h"
 #include "tensor/device.h"
 
 namespace moiety::kernels {
+
+// Floating operands, for run_staged.
+inline std::array<TensorView*, 4> views_of(AttentionInputs& x) {
+  return {&x.q, &x.k, &x.v, &x.bias};
+}
+inline std::array<TensorView*, 4> views_of(AttentionGrads& x) {
+  return {&x.q, &x.k, &x.v, &x.bias};
+}
 namespace {
 
 bool has_dense_rows(const TensorView& x) { return x.size(2) <= 1 || x.strides[2] == 1; }
@@ -48,7 +57,7 @@ void attention(const Stream& stream, const AttentionRule& rule, const AttentionI
   check<UserError>(rule.library == AttentionLibrary::own || stream.device().is_cuda(),
                    "run.attention = \"cudnn\" needs a GPU, and this is ", stream.device().name(),
                    "; use \"own\", or --device cuda");
-  run_on<cpu::attention, cuda::attention>(stream, rule, in, out, lse);
+  run_staged<cpu::attention, cuda::attention>(stream, rule, reads(in), writes(out), lse);
 }
 
 void attention_grad(const Stream& stream, const AttentionRule& rule, const AttentionInputs& in,
@@ -64,7 +73,8 @@ void attention_grad(const Stream& stream, const AttentionRule& rule, const Atten
   check<ShapeError>(
       !grads.bias.defined() || (grads.bias.shape == in.bias.shape && grads.bias.contiguous()),
       "attention: a gradient of another shape than the bias's");
-  run_on<cpu::attention_grad, cuda::attention_grad>(stream, rule, in, out, lse, grad, grads);
+  run_staged<cpu::attention_grad, cuda::attention_grad>(stream, rule, reads(in), reads(out), lse,
+                                                        reads(grad), writes(grads));
 }
 
 }  // namespace moiety::kernels

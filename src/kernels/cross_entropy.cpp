@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cross_entropy.h"
 
+#include "kernels/staged.h"
+
 namespace moiety::kernels {
 
 void cross_entropy(const Stream& stream, const TensorView& scores, const TensorView& target,
@@ -12,7 +14,8 @@ void cross_entropy(const Stream& stream, const TensorView& scores, const TensorV
                     "cross_entropy: gradients ", dscores.shape, " of scores ", scores.shape);
   MOIETY_CHECK(scores.contiguous() && target.contiguous() && loss.contiguous() &&
                (!dscores.defined() || dscores.contiguous()));
-  run_on<cpu::cross_entropy, cuda::cross_entropy>(stream, scores, target, loss, dscores);
+  run_staged<cpu::cross_entropy, cuda::cross_entropy>(stream, reads(scores), target, writes(loss),
+                                                      writes(dscores));
 }
 
 }  // namespace moiety::kernels

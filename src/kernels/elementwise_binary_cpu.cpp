@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cpu_loops.h"
+#include "kernels/cpu_float_runs.h"
 #include "kernels/elementwise.h"
 
 namespace moiety::kernels::cpu {
@@ -54,15 +54,12 @@ void binary(const Stream& stream, BinaryOp op, const TensorView& a, const Tensor
             const TensorView& out) {
   MOIETY_CHECK(out.contiguous(), "binary: strided output");
   const LoopNest<2> nest(out.shape, {&a, &b});
-  visit_float(out.dtype, [&]<class T> {
-    const T* left = a.as<T>();
-    const T* right = b.as<T>();
-    T* to = out.as<T>();
+  visit_compute(out.dtype, [&]<class T> {
     visit_binary<T>(op, [&](const auto& f) {
-      for_each_run(stream, nest, [&](std::int64_t at, const auto& in, std::int64_t count) {
-        run(f, left + in[0], nest.inner_stride(0), right + in[1], nest.inner_stride(1), to + at,
-            count);
-      });
+      for_each_float_run<T, 2>(stream, nest, {&a, &b}, out,
+                               [&](const auto& in, const auto& stride, T* to, std::int64_t count) {
+                                 run(f, in[0], stride[0], in[1], stride[1], to, count);
+                               });
     });
   });
 }

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "kernels/cpu_loops.h"
+#include "kernels/cpu_float_runs.h"
 #include "kernels/elementwise.h"
 
 namespace moiety::kernels::cpu {
@@ -23,11 +23,10 @@ template <class T, class F>
 void map(const Stream& stream, const TensorView& x, const TensorView& out, const F& f) {
   MOIETY_CHECK(x.shape == out.shape && out.contiguous(), x.shape, " to ", out.shape);
   const LoopNest<1> nest(out.shape, {&x});
-  const T* from = x.as<T>();
-  T* to = out.as<T>();
-  for_each_run(stream, nest, [&](std::int64_t at, const auto& in, std::int64_t count) {
-    map_run(f, from + in[0], nest.inner_stride(0), to + at, count);
-  });
+  for_each_float_run<T, 1>(stream, nest, {&x}, out,
+                           [&](const auto& in, const auto& stride, T* to, std::int64_t count) {
+                             map_run(f, in[0], stride[0], to, count);
+                           });
 }
 
 template <class T>
@@ -103,41 +102,33 @@ void copy_transposed(const Stream& stream, const LoopNest<1>& nest, const T* fro
                });
 }
 
-template <class From>
-float widened(From x) {
-  if constexpr (std::is_arithmetic_v<From>) {
-    return static_cast<float>(x);
+/// n consecutive elements of a floating dtype as floats: where they lie, or in `buffer`.
+const float* floats_of(const TensorView& x, std::int64_t first, std::int64_t n, float* buffer) {
+  if (x.dtype == DType::f32) return x.as<float>() + first;
+  if (x.dtype == DType::f64) {
+    const double* from = x.as<double>() + first;
+    for (std::int64_t i = 0; i < n; ++i) buffer[i] = static_cast<float>(from[i]);
   } else {
-    return to_float(x);
+    widen(x.dtype, static_cast<const std::uint16_t*>(x.data) + first, n, buffer);
   }
+  return buffer;
 }
 
-template <class From, class To>
-To converted(From x) {
-  if constexpr (std::is_arithmetic_v<From> && std::is_arithmetic_v<To>) {
-    return static_cast<To>(x);
-  } else if constexpr (std::is_same_v<To, BFloat16>) {
-    return to_bfloat16(widened(x));
-  } else if constexpr (std::is_same_v<To, Float16>) {
-    return to_float16(widened(x));
-  } else {
-    return static_cast<To>(widened(x));
+void store_floats(const float* from, std::int64_t n, const TensorView& out, std::int64_t first) {
+  if (is_half(out.dtype)) {
+    return narrow(from, n, out.dtype, static_cast<std::uint16_t*>(out.data) + first);
   }
-}
-
-template <class F>
-void visit_floating(DType dtype, const F& f) {
-  check<DTypeError>(is_floating(dtype), "cast takes floating dtypes, not ", name_of(dtype));
-  if (dtype == DType::bf16) return f.template operator()<BFloat16>();
-  if (dtype == DType::f16) return f.template operator()<Float16>();
-  visit_float(dtype, f);
+  visit_float(out.dtype, [&]<class T> {
+    T* to = out.as<T>() + first;
+    for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(from[i]);
+  });
 }
 
 }  // namespace
 
 void affine(const Stream& stream, double scale, double shift, const TensorView& x,
             const TensorView& out) {
-  visit_float(out.dtype, [&]<class T> {
+  visit_compute(out.dtype, [&]<class T> {
     const T a = static_cast<T>(scale);
     const T b = static_cast<T>(shift);
     map<T>(stream, x, out, [a, b](T v) { return a * v + b; });
@@ -145,7 +136,7 @@ void affine(const Stream& stream, double scale, double shift, const TensorView& 
 }
 
 void pow(const Stream& stream, double exponent, const TensorView& x, const TensorView& out) {
-  visit_float(out.dtype, [&]<class T> {
+  visit_compute(out.dtype, [&]<class T> {
     const T p = static_cast<T>(exponent);
     if (exponent == -0.5) {
       map<T>(stream, x, out, [](T v) { return T(1) / std::sqrt(v); });
@@ -199,14 +190,19 @@ void copy(const Stream& stream, const TensorView& x, const TensorView& out) {
 void cast(const Stream& stream, const TensorView& x, const TensorView& out) {
   MOIETY_CHECK(x.shape == out.shape && x.contiguous() && out.contiguous(), "cast: ", x.shape,
                " to ", out.shape);
-  visit_floating(x.dtype, [&]<class From> {
-    visit_floating(out.dtype, [&]<class To> {
-      const From* from = static_cast<const From*>(x.data);
-      To* to = static_cast<To*>(out.data);
-      parallel_for(stream, x.numel(), kGrain, [=](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) to[i] = converted<From, To>(from[i]);
-      });
-    });
+  check<DTypeError>(is_floating(x.dtype) && is_floating(out.dtype),
+                    "cast takes floating dtypes, not ", x.dtype, " and ", out.dtype);
+  if (x.dtype == out.dtype) return cpu::copy(stream, x, out);
+  parallel_for(stream, x.numel(), kGrain, [&](std::int64_t begin, std::int64_t end) {
+    if (out.dtype == DType::f32 && is_half(x.dtype)) {
+      return widen(x.dtype, static_cast<const std::uint16_t*>(x.data) + begin, end - begin,
+                   out.as<float>() + begin);
+    }
+    std::array<float, kHalfRun> buffer;
+    for (std::int64_t at = begin; at < end; at += kHalfRun) {
+      const std::int64_t n = std::min(kHalfRun, end - at);
+      store_floats(floats_of(x, at, n, buffer.data()), n, out, at);
+    }
   });
 }
 

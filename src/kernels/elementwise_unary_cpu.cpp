@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cpu_loops.h"
+#include "kernels/cpu_float_runs.h"
 #include "kernels/cpu_math.h"
 #include "kernels/elementwise.h"
 
@@ -122,13 +122,12 @@ void visit_unary_grad(UnaryOp op, const Visit& visit) {
 void unary(const Stream& stream, UnaryOp op, const TensorView& x, const TensorView& out) {
   MOIETY_CHECK(x.shape == out.shape && out.contiguous(), "unary: ", x.shape, " to ", out.shape);
   const LoopNest<1> nest(out.shape, {&x});
-  visit_float(out.dtype, [&]<class T> {
-    const T* from = x.as<T>();
-    T* to = out.as<T>();
+  visit_compute(out.dtype, [&]<class T> {
     visit_unary<T>(op, [&](const auto& f) {
-      for_each_run(stream, nest, [&](std::int64_t at, const auto& in, std::int64_t count) {
-        run(f, from + in[0], nest.inner_stride(0), to + at, count);
-      });
+      for_each_float_run<T, 1>(stream, nest, {&x}, out,
+                               [&](const auto& in, const auto& stride, T* to, std::int64_t count) {
+                                 run(f, in[0], stride[0], to, count);
+                               });
     });
   });
 }
@@ -138,15 +137,12 @@ void unary_grad(const Stream& stream, UnaryOp op, const TensorView& saved, const
   MOIETY_CHECK(saved.shape == out.shape && grad.shape == out.shape && out.contiguous(),
                "unary_grad: ", saved.shape, " and ", grad.shape, " to ", out.shape);
   const LoopNest<2> nest(out.shape, {&saved, &grad});
-  visit_float(out.dtype, [&]<class T> {
-    const T* s = saved.as<T>();
-    const T* g = grad.as<T>();
-    T* to = out.as<T>();
+  visit_compute(out.dtype, [&]<class T> {
     visit_unary_grad<T>(op, [&](const auto& f) {
-      for_each_run(stream, nest, [&](std::int64_t at, const auto& in, std::int64_t count) {
-        run_grad(f, s + in[0], nest.inner_stride(0), g + in[1], nest.inner_stride(1), to + at,
-                 count);
-      });
+      for_each_float_run<T, 2>(stream, nest, {&saved, &grad}, out,
+                               [&](const auto& in, const auto& stride, T* to, std::int64_t count) {
+                                 run_grad(f, in[0], stride[0], in[1], stride[1], to, count);
+                               });
     });
   });
 }

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "kernels/cpu_halves.h"
+
 // Blocks of a row held in vector registers. The compiler keeps plain accumulator arrays on the
 // stack as often as not; with its vector types they stay in registers.
 namespace moiety::kernels::cpu {
@@ -45,6 +47,29 @@ T sum_lanes(typename VectorOf<T, kBytes>::Type x) {
   }
 }
 
+/// A vector of floats from as many consecutive bf16.
+template <class Floats>
+Floats widen_lanes(const BFloat16* from) {
+  using Words = typename VectorOf<std::uint32_t, sizeof(Floats)>::Type;
+  using Halves = typename VectorOf<std::uint16_t, sizeof(Floats) / 2>::Type;
+  Halves bits;
+  std::memcpy(&bits, from, sizeof bits);
+  return std::bit_cast<Floats>(__builtin_convertvector(bits, Words) << 16);
+}
+
+/// The reverse, rounded like to_bfloat16.
+template <class Floats>
+void narrow_lanes(Floats x, BFloat16* to) {
+  using Words = typename VectorOf<std::uint32_t, sizeof(Floats)>::Type;
+  using Halves = typename VectorOf<std::uint16_t, sizeof(Floats) / 2>::Type;
+  const auto bits = std::bit_cast<Words>(x);
+  const Words nan = (bits >> 16) | 0x40u;
+  const Words nearest = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+  const Words words = (bits & 0x7fffffffu) > 0x7f800000u ? nan : nearest;
+  const Halves halves = __builtin_convertvector(words, Halves);
+  std::memcpy(to, &halves, sizeof halves);
+}
+
 /// K vectors of consecutive elements.
 template <class T, int K, int kBytes = kVectorBytes>
 struct Block {
@@ -57,6 +82,22 @@ struct Block {
   }
   void store(T* to) const {
     for (int k = 0; k < K; ++k) std::memcpy(to + k * kWidth, &v[k], sizeof v[k]);
+  }
+  void load(const BFloat16* from) {
+    for (int k = 0; k < K; ++k) v[k] = widen_lanes<Vector>(from + k * kWidth);
+  }
+  void store(BFloat16* to) const {
+    for (int k = 0; k < K; ++k) narrow_lanes(v[k], to + k * kWidth);
+  }
+  void load(const Float16* from) {
+    std::array<T, K * kWidth> wide;
+    widen(DType::f16, from, K * kWidth, wide.data());
+    load(wide.data());
+  }
+  void store(Float16* to) const {
+    std::array<T, K * kWidth> wide;
+    store(wide.data());
+    narrow(wide.data(), K * kWidth, DType::f16, to);
   }
   void clear() {
     for (int k = 0; k < K; ++k) v[k] = Vector{};
@@ -119,6 +160,14 @@ struct TailBlock {
   void store(T* to) const {
     for (int k = 0; k < count; ++k) to[k] = v[k];
   }
+  template <class Half>
+  void load(const Half* from) {
+    widen(kDTypeOf<Half>, from, count, v.data());
+  }
+  template <class Half>
+  void store(Half* to) const {
+    narrow(v.data(), count, kDTypeOf<Half>, to);
+  }
   void clear() { v.fill(T{}); }
   void add(const TailBlock& x) {
     for (int k = 0; k < count; ++k) v[k] += x.v[k];
@@ -161,9 +210,10 @@ struct TailBlock {
 };
 
 /// Calls f(first_column, block) for blocks that cover columns [begin, end): f makes its registers
-/// by copying `block`, whose elements are unspecified.
-template <class T, class F>
+/// by copying `block`, whose elements are unspecified. Blocks of halves are blocks of floats.
+template <class Stored, class F>
 void for_column_blocks(std::int64_t begin, std::int64_t end, const F& f) {
+  using T = Compute<Stored>;
   constexpr std::int64_t kWidth = kLanes<T>;
   std::int64_t c = begin;
   for (; c + 4 * kWidth <= end; c += 4 * kWidth) f(c, Block<T, 4>{});

@@ -35,7 +35,7 @@ struct EpilogueBackward {
   T* masked;
   std::int64_t channels;
 
-  void run(std::int64_t begin, std::int64_t end, T* sums) const {
+  void run(std::int64_t begin, std::int64_t end, Compute<T>* sums) const {
     for_column_blocks<T>(0, channels, [&](std::int64_t c, auto sum) {
       auto g = sum, y = sum;
       sum.clear();
@@ -87,11 +87,22 @@ void for_each_product(const Stream& stream, Product<T> p, const Body& body) {
   run(p);
 }
 
+/// The same of halves, with the bias and what is cut off before the result is rounded.
+template <class T>
+void multiply_with_tail(const Stream& stream, const Product<T>& p, const T* bias, bool relu) {
+  for_each_tile(stream, p.m, p.n, p.k, [&](const Tile& tile) {
+    HalfProduct half = as_half_product(restrict_to(p, tile));
+    if (bias != nullptr) half.bias = bias + tile.column;
+    half.relu = relu;
+    multiply(stream, half);
+  });
+}
+
 }  // namespace
 
 void linear(const Stream& stream, const TensorView& x, const TensorView& weight,
             const TensorView& bias, bool relu, const TensorView& out) {
-  visit_float(x.dtype, [&]<class T>() {
+  visit_storage(x.dtype, [&]<class T>() {
     Product<T> p;
     p.transpose_b = true;
     p.m = out.shape[0];
@@ -104,19 +115,23 @@ void linear(const Stream& stream, const TensorView& x, const TensorView& weight,
     p.c = out.as<T>();
     p.ldc = p.n;
     const T* shift = data_or_null<T>(bias);
-    for_each_product(stream, p, [&](const Tile& tile) {
-      if (relu) {
-        finish_tile<T, true>(p.c, p.ldc, shift, tile);
-      } else if (shift != nullptr) {
-        finish_tile<T, false>(p.c, p.ldc, shift, tile);
-      }
-    });
+    if constexpr (kIsHalf<T>) {
+      multiply_with_tail(stream, p, shift, relu);
+    } else {
+      for_each_product(stream, p, [&](const Tile& tile) {
+        if (relu) {
+          finish_tile<T, true>(p.c, p.ldc, shift, tile);
+        } else if (shift != nullptr) {
+          finish_tile<T, false>(p.c, p.ldc, shift, tile);
+        }
+      });
+    }
   });
 }
 
 void linear_epilogue_backward(const Stream& stream, const TensorView& grad, const TensorView& out,
                               const TensorView& masked, const TensorView& dbias) {
-  visit_float(grad.dtype, [&]<class T>() {
+  visit_storage(grad.dtype, [&]<class T>() {
     const std::int64_t rows = grad.shape[0], channels = grad.shape[1];
     const EpilogueBackward<T> backward{grad.as<T>(), data_or_null<T>(out), data_or_null<T>(masked),
                                        channels};
@@ -124,9 +139,12 @@ void linear_epilogue_backward(const Stream& stream, const TensorView& grad, cons
     // Chunks of rows whose sums are added in order: for tasks, and for the sake of rounding.
     const std::int64_t chunk = std::max<std::int64_t>(row_grain(2 * channels), 256);
     const std::int64_t chunks = (rows + chunk - 1) / chunk;
-    if (chunks <= 1) return backward.run(0, rows, to);
-    const Storage scratch(stream.device(), static_cast<std::size_t>(chunks * channels) * sizeof(T));
-    auto* partial = reinterpret_cast<T*>(scratch.data());
+    if constexpr (!kIsHalf<T>) {
+      if (chunks <= 1) return backward.run(0, rows, to);
+    }
+    const Storage scratch(stream.device(),
+                          static_cast<std::size_t>(chunks * channels) * sizeof(Compute<T>));
+    auto* partial = reinterpret_cast<Compute<T>*>(scratch.data());
     parallel_for(stream, rows, chunk, [&](std::int64_t begin, std::int64_t end) {
       backward.run(begin, end, partial + begin / chunk * channels);
     });

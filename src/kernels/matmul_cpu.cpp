@@ -7,32 +7,55 @@
 namespace moiety::kernels::cpu {
 namespace {
 
+/// sum += factor * row.
+template <class T>
+void add_row(const T* row, Compute<T> factor, std::int64_t n, Compute<T>* sum) {
+  for (std::int64_t j = 0; j < n; ++j) sum[j] += factor * widened(row[j]);
+}
+
+template <class T>
+void store_row(const Compute<T>* from, std::int64_t n, T* to) {
+  if constexpr (kIsHalf<T>) {
+    narrow(from, n, kDTypeOf<T>, to);
+  } else {
+    std::copy_n(from, n, to);
+  }
+}
+
 /// A product with a long k and a small result (the gradient of a weight): chunks of k in parallel,
 /// then their sum in order.
 template <class T>
 void multiply_by_chunks(const Stream& stream, const Product<T>& p, std::int64_t chunk) {
   const std::int64_t chunks = (p.k + chunk - 1) / chunk;
   const std::int64_t size = p.m * p.n;
-  const Storage scratch(stream.device(), static_cast<std::size_t>(chunks * size) * sizeof(T));
-  auto* partial = reinterpret_cast<T*>(scratch.data());
+  using C = Compute<T>;
+  const Storage scratch(stream.device(), static_cast<std::size_t>(chunks * size) * sizeof(C));
+  auto* partial = reinterpret_cast<C*>(scratch.data());
   parallel_for(stream, p.k, chunk, [&](std::int64_t begin, std::int64_t end) {
-    Product<T> part = p;
-    part.a += begin * (p.transpose_a ? p.lda : 1);
-    part.b += begin * (p.transpose_b ? 1 : p.ldb);
+    Product<T, C> part;
+    part.transpose_a = p.transpose_a;
+    part.transpose_b = p.transpose_b;
+    part.m = p.m;
+    part.n = p.n;
     part.k = end - begin;
-    part.beta = T{0};
+    part.alpha = p.alpha;
+    part.a = p.a + begin * (p.transpose_a ? p.lda : 1);
+    part.lda = p.lda;
+    part.b = p.b + begin * (p.transpose_b ? 1 : p.ldb);
+    part.ldb = p.ldb;
     part.c = partial + begin / chunk * size;
     part.ldc = p.n;
-    multiply(part);
+    multiply(stream, part);
   });
   parallel_for(stream, p.m, row_grain(chunks * p.n), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
-      T* c = p.c + i * p.ldc;
-      for (std::int64_t j = 0; j < p.n; ++j) c[j] = p.beta == T{0} ? T{0} : p.beta * c[j];
-      for (std::int64_t s = 0; s < chunks; ++s) {
-        const T* from = partial + s * size + i * p.n;
-        for (std::int64_t j = 0; j < p.n; ++j) c[j] += from[j];
+      C* sum = partial + i * p.n;
+      if (p.beta != 0) add_row(p.c + i * p.ldc, p.beta, p.n, sum);
+      for (std::int64_t s = 1; s < chunks; ++s) {
+        const C* from = partial + s * size + i * p.n;
+        for (std::int64_t j = 0; j < p.n; ++j) sum[j] += from[j];
       }
+      store_row(sum, p.n, p.c + i * p.ldc);
     }
   });
 }
@@ -45,7 +68,8 @@ void multiply_in_parallel(const Stream& stream, const Product<T>& p) {
   if (!in_task && p.k >= 8 * std::max(p.m, p.n) && p.k > chunk && p.m * p.n > 0) {
     return multiply_by_chunks(stream, p, chunk);
   }
-  for_each_tile(stream, p.m, p.n, p.k, [&](const Tile& tile) { multiply(restrict_to(p, tile)); });
+  for_each_tile(stream, p.m, p.n, p.k,
+                [&](const Tile& tile) { multiply(stream, restrict_to(p, tile)); });
 }
 
 /// The product described by three matrices whose shapes are checked here.
@@ -66,12 +90,12 @@ Product<T> describe(bool transpose_a, bool transpose_b, double alpha, const Tens
   p.m = m;
   p.n = n;
   p.k = k;
-  p.alpha = static_cast<T>(alpha);
+  p.alpha = static_cast<Compute<T>>(alpha);
   p.a = a.as<T>();
   p.lda = transpose_a ? m : k;
   p.b = b.as<T>();
   p.ldb = transpose_b ? k : n;
-  p.beta = static_cast<T>(beta);
+  p.beta = static_cast<Compute<T>>(beta);
   p.c = c.as<T>();
   p.ldc = n;
   return p;
@@ -101,7 +125,7 @@ void gemm(const Stream& stream, bool transpose_a, bool transpose_b, double alpha
                     "gemm: ", a.shape, " times ", b.shape, " into ", c.shape,
                     ": all must be matrices, or all stacks of matrices");
   MOIETY_CHECK(a.contiguous() && b.contiguous() && c.contiguous());
-  visit_float(c.dtype, [&]<class T>() {
+  visit_storage(c.dtype, [&]<class T>() {
     const Product<T> p = describe<T>(transpose_a, transpose_b, alpha, a, b, beta, c);
     if (ndim == 2) return multiply_in_parallel(stream, p);
     const std::int64_t batch = c.shape[0];

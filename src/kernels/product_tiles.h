@@ -60,8 +60,8 @@ void for_each_tile(const Stream& stream, std::int64_t m, std::int64_t n, std::in
 }
 
 /// The part of a product that makes one tile of c.
-template <class T>
-Product<T> restrict_to(Product<T> p, const Tile& tile) {
+template <class T, class Out>
+Product<T, Out> restrict_to(Product<T, Out> p, const Tile& tile) {
   p.a += tile.row * (p.transpose_a ? 1 : p.lda);
   p.b += tile.column * (p.transpose_b ? p.ldb : 1);
   p.c += tile.row * p.ldc + tile.column;

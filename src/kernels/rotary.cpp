@@ -2,6 +2,7 @@
 #include "kernels/rotary.h"
 
 #include "kernels/norm.h"
+#include "kernels/staged.h"
 
 namespace moiety::kernels {
 
@@ -16,7 +17,7 @@ void rotary(const Stream& stream, bool back, const TensorView& x, const TensorVi
                table.dtype == statistics_dtype(x.dtype));
   check<ShapeError>(positions.shape == Shape({x.size(0)}) && positions.contiguous(),
                     "rotary: positions ", positions.shape, " for ", x.size(0), " tokens");
-  run_on<cpu::rotary, cuda::rotary>(stream, back, x, positions, table, out);
+  run_staged<cpu::rotary, cuda::rotary>(stream, back, reads(x), positions, table, writes(out));
 }
 
 }  // namespace moiety::kernels

@@ -30,6 +30,18 @@ TEST_P(Operation, MatchesReferenceInF32) {
   EXPECT_EQ(check_against_reference(GetParam(), DType::f32, *device_), "");
 }
 
+TEST_P(Operation, MatchesReferenceInBf16) {
+  if (GetParam().halves) {
+    EXPECT_EQ(check_against_reference(GetParam(), DType::bf16, *device_), "");
+  }
+}
+
+TEST_P(Operation, MatchesReferenceInF16) {
+  if (GetParam().halves) {
+    EXPECT_EQ(check_against_reference(GetParam(), DType::f16, *device_), "");
+  }
+}
+
 TEST_P(Operation, GradientsMatchDifferences) {
   EXPECT_EQ(check_gradients(GetParam(), *device_), "");
 }
