@@ -87,25 +87,10 @@ Ids make_labels(const SequenceBatching& batching, std::int64_t epoch, const auto
   return labels;
 }
 
-/// Cuts between sequences: each goes to the part in whose share of all tokens its middle falls, so
-/// that parts are even.
 std::vector<TokenBatch> cut(const TokenBatch& whole, std::int64_t tokens_per_part) {
   check<ShapeError>(tokens_per_part >= 0, "tokens_per_part must not be negative");
-  const std::int64_t tokens = whole.token_count();
-  if (tokens_per_part == 0 || tokens <= tokens_per_part) return {whole};
-  const std::int64_t parts = (tokens + tokens_per_part - 1) / tokens_per_part;
-  const auto* ptr = whole.ptr.data<std::int32_t>();
-  std::vector<TokenBatch> out;
-  std::int64_t begin = 0;
-  std::int64_t part = -1;
-  for (std::int64_t b = 0; b < whole.sequences(); ++b) {
-    const std::int64_t middle = (std::int64_t{ptr[b]} + ptr[b + 1]) / 2;
-    const std::int64_t own = std::min(middle * parts / tokens, parts - 1);
-    if (own != part && b > begin) out.push_back(part_of(whole, std::exchange(begin, b), b));
-    part = own;
-  }
-  out.push_back(part_of(whole, begin, whole.sequences()));
-  return out;
+  if (tokens_per_part == 0) return {whole};
+  return cut_by_tokens(whole, tokens_per_part);
 }
 
 /// `row_of(i)` is the row that sequence i counts as.

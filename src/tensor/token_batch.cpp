@@ -119,8 +119,9 @@ std::vector<TokenBatch> cut_by_tokens(const TokenBatch& batch, std::int64_t toke
   check(tokens_per_part > 0, "cut_by_tokens: parts of ", tokens_per_part, " tokens");
   const auto ptr = values_of(batch.ptr);
   const std::int64_t total = batch.token_count();
-  const std::int64_t parts =
-      std::max<std::int64_t>(1, (total + tokens_per_part / 2) / tokens_per_part);
+  if (total <= tokens_per_part) return {batch};
+  const std::int64_t least = (total + tokens_per_part - 1) / tokens_per_part;
+  const std::int64_t parts = least + least % 2;
   std::vector<TokenBatch> out;
   std::int64_t begin = 0;
   for (std::int64_t i = 1; i <= parts; ++i) {

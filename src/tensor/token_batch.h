@@ -55,12 +55,13 @@ void score_starts(TokenBatch& batch);
 /// shared.
 TokenBatch part_of(const TokenBatch& batch, std::int64_t begin, std::int64_t end);
 
-/// Tokens of a part that a worker takes through all layers: products of so many rows are as fast as
-/// of more, and their activations leave a cache less often.
-inline constexpr std::int64_t kTokensPerPart = 512;
+/// Tokens of a part that a worker takes through all layers, at most: products of more rows are no
+/// faster, and each part costs a pass over the gradients of all weights.
+inline constexpr std::int64_t kTokensPerPart = 768;
 
-/// The whole batch in parts of about so many tokens, which share them out as evenly as whole
-/// sequences allow: what the parts are depends on the batch alone. Throws Error below 1.
+/// The whole batch in parts of about so many tokens or fewer, which share them out as evenly as
+/// whole sequences allow: an even number of parts, as two workers would wait for the third of
+/// three. What they are depends on the batch alone. Throws Error below 1.
 std::vector<TokenBatch> cut_by_tokens(const TokenBatch& batch, std::int64_t tokens_per_part);
 
 /// The batch on another device; itself when it is there already.
