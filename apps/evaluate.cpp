@@ -8,7 +8,6 @@
 #include "apps/commands.h"
 #include "apps/dataset_file.h"
 #include "apps/device_option.h"
-#include "apps/evaluation.h"
 #include "apps/memory_use.h"
 #include "apps/metrics.h"
 #include "apps/trained_model.h"
@@ -34,18 +33,14 @@ void print_scores(const SplitScores& scores) {
 }
 
 void evaluate_on(Device& device, const EvaluateArguments& arguments) {
-  const TrainedModel trained = load_model_of(arguments.run, device);
+  const std::unique_ptr<Task> task = load_model_of(arguments.run, device);
   check_dataset_file(arguments.data);
   const data::Dataset dataset(arguments.data);
-  check_features(trained.spec, dataset.info().features, arguments.data);
+  task->check_data(dataset);
   const auto rows = dataset.split(data::parse_split(arguments.split));
   check<UserError>(!rows.empty(), arguments.data, " has no molecules in its ", arguments.split,
                    " split");
-  const auto columns = target_columns(trained.spec, dataset.info());
-  const auto units = common_units(trained.spec, dataset.info());
-  const Predictions predictions =
-      predict_rows(*trained.model, trained.spec, dataset, rows, columns, /*names=*/false, device);
-  const SplitScores scores = score(predictions, units);
+  const SplitScores scores = task->evaluate(dataset, rows);
   if (arguments.json) {
     fmt::print("{}\n", to_json(scores).dump(2));
   } else {

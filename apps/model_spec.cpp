@@ -49,18 +49,18 @@ ModelSpec make_model_spec(const Recipe& recipe, const data::DatasetInfo& info) {
     spec.mean.push_back(recipe.data.standardize ? info.target_mean[column] : 0.0);
     spec.sd.push_back(recipe.data.standardize ? info.target_sd[column] : 1.0);
   }
-  spec.config.conv = nn::parse_conv(recipe.model.type);
-  spec.config.hidden = recipe.model.hidden;
-  spec.config.layers = recipe.model.layers;
-  spec.config.pool = nn::parse_pool(recipe.model.pool);
-  spec.config.norm = nn::parse_norm(recipe.model.norm);
-  spec.config.activation = nn::parse_activation(recipe.model.activation);
-  spec.config.dropout = recipe.model.dropout;
-  spec.config.residual = recipe.model.residual;
-  spec.config.head_layers = recipe.model.head_layers;
-  spec.config.atom_dims = info.features.atom_dims;
-  spec.config.bond_dims = info.features.bond_dims;
-  spec.config.outputs = static_cast<std::int64_t>(spec.targets.size());
+  spec.graph.conv = nn::parse_conv(recipe.model.type);
+  spec.graph.hidden = recipe.model.hidden;
+  spec.graph.layers = recipe.model.layers;
+  spec.graph.pool = nn::parse_pool(recipe.model.pool);
+  spec.graph.norm = nn::parse_norm(recipe.model.norm);
+  spec.graph.activation = nn::parse_activation(recipe.model.activation);
+  spec.graph.dropout = recipe.model.dropout;
+  spec.graph.residual = recipe.model.residual;
+  spec.graph.head_layers = recipe.model.head_layers;
+  spec.graph.atom_dims = info.features.atom_dims;
+  spec.graph.bond_dims = info.features.bond_dims;
+  spec.graph.outputs = static_cast<std::int64_t>(spec.targets.size());
   return spec;
 }
 
@@ -89,24 +89,24 @@ void check_features(const ModelSpec& spec, const data::FeatureSchema& features,
       !features.atom_dims.empty(), path,
       " holds tokens alone, no graphs, which this model reads; prepare it with --target");
   check<UserError>(
-      features.featuriser == spec.featuriser && features.atom_dims == spec.config.atom_dims &&
-          features.bond_dims == spec.config.bond_dims,
+      features.featuriser == spec.featuriser && features.atom_dims == spec.graph.atom_dims &&
+          features.bond_dims == spec.graph.bond_dims,
       path, " has the features of '", features.featuriser, "', the model was trained on those of '",
       spec.featuriser, "'; prepare the data again with this version");
 }
 
 std::map<std::string, std::string> to_state(const ModelSpec& spec) {
-  const nlohmann::json json = {{"conv", name_of(spec.config.conv)},
-                               {"hidden", spec.config.hidden},
-                               {"layers", spec.config.layers},
-                               {"pool", name_of(spec.config.pool)},
-                               {"norm", name_of(spec.config.norm)},
-                               {"activation", name_of(spec.config.activation)},
-                               {"dropout", spec.config.dropout},
-                               {"residual", spec.config.residual},
-                               {"head_layers", spec.config.head_layers},
-                               {"atom_dims", spec.config.atom_dims},
-                               {"bond_dims", spec.config.bond_dims},
+  const nlohmann::json json = {{"conv", name_of(spec.graph.conv)},
+                               {"hidden", spec.graph.hidden},
+                               {"layers", spec.graph.layers},
+                               {"pool", name_of(spec.graph.pool)},
+                               {"norm", name_of(spec.graph.norm)},
+                               {"activation", name_of(spec.graph.activation)},
+                               {"dropout", spec.graph.dropout},
+                               {"residual", spec.graph.residual},
+                               {"head_layers", spec.graph.head_layers},
+                               {"atom_dims", spec.graph.atom_dims},
+                               {"bond_dims", spec.graph.bond_dims},
                                {"featuriser", spec.featuriser},
                                {"targets", spec.targets},
                                {"units", spec.units},
@@ -122,23 +122,23 @@ ModelSpec model_spec_from_state(const std::map<std::string, std::string>& state,
   try {
     const auto json = nlohmann::json::parse(entry->second);
     ModelSpec spec;
-    spec.config.conv = nn::parse_conv(json.at("conv"));
-    spec.config.hidden = json.at("hidden");
-    spec.config.layers = json.at("layers");
-    spec.config.pool = nn::parse_pool(json.at("pool"));
-    spec.config.norm = nn::parse_norm(json.at("norm"));
-    spec.config.activation = nn::parse_activation(json.at("activation"));
-    spec.config.dropout = json.at("dropout");
-    spec.config.residual = json.at("residual");
-    spec.config.head_layers = json.at("head_layers");
-    json.at("atom_dims").get_to(spec.config.atom_dims);
-    json.at("bond_dims").get_to(spec.config.bond_dims);
+    spec.graph.conv = nn::parse_conv(json.at("conv"));
+    spec.graph.hidden = json.at("hidden");
+    spec.graph.layers = json.at("layers");
+    spec.graph.pool = nn::parse_pool(json.at("pool"));
+    spec.graph.norm = nn::parse_norm(json.at("norm"));
+    spec.graph.activation = nn::parse_activation(json.at("activation"));
+    spec.graph.dropout = json.at("dropout");
+    spec.graph.residual = json.at("residual");
+    spec.graph.head_layers = json.at("head_layers");
+    json.at("atom_dims").get_to(spec.graph.atom_dims);
+    json.at("bond_dims").get_to(spec.graph.bond_dims);
     json.at("featuriser").get_to(spec.featuriser);
     json.at("targets").get_to(spec.targets);
     json.at("units").get_to(spec.units);
     json.at("mean").get_to(spec.mean);
     json.at("sd").get_to(spec.sd);
-    spec.config.outputs = static_cast<std::int64_t>(spec.targets.size());
+    spec.graph.outputs = static_cast<std::int64_t>(spec.targets.size());
     check<IoError>(spec.units.size() == spec.targets.size() &&
                        spec.mean.size() == spec.targets.size() &&
                        spec.sd.size() == spec.targets.size(),

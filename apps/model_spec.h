@@ -15,7 +15,7 @@ namespace moiety::apps {
 /// What a trained model is, apart from its weights: enough to build it again and to feed it. Kept
 /// in every checkpoint, so that prediction needs neither the recipe nor the training data.
 struct ModelSpec {
-  nn::GraphModelConfig config;
+  nn::GraphModelConfig graph;
   std::string featuriser;  ///< as in data::FeatureSchema
   std::vector<std::string> targets;
   std::vector<std::string> units;

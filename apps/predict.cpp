@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <numeric>
@@ -11,15 +10,11 @@
 #include "apps/commands.h"
 #include "apps/console.h"
 #include "apps/device_option.h"
-#include "apps/evaluation.h"
 #include "apps/memory_use.h"
 #include "apps/prediction_table.h"
 #include "apps/run_directory.h"
 #include "apps/text_file.h"
 #include "apps/trained_model.h"
-#include "data/collate.h"
-#include "data/convert.h"
-#include "data/featurize.h"
 #include "data/row_source.h"
 #include "tensor/file_paths.h"
 
@@ -39,36 +34,11 @@ struct PredictArguments {
 /// Rows that are converted and predicted at a time: memory stays bounded for any input.
 constexpr std::size_t kRowsAtATime = 4096;
 
-std::vector<data::ConvertedRow> convert(const std::vector<data::SourceRow>& rows, Device& device) {
-  std::vector<data::ConvertedRow> out(rows.size());
-  device.host().stream().pool().run(static_cast<std::int64_t>(rows.size()), [&](std::int64_t i) {
-    const auto at = static_cast<std::size_t>(i);
-    out[at] = data::convert_row(rows[at], {});
-  });
-  return out;
-}
-
-/// Appends one line a row, in order; a row that is no molecule gets its reason in place of numbers.
-void predict_block(const TrainedModel& trained, const std::vector<data::SourceRow>& rows,
-                   Device& device, PredictionTable& table) {
-  std::vector<data::ConvertedRow> converted = convert(rows, device);
-  std::vector<data::MoleculeRecord> molecules;
-  for (data::ConvertedRow& row : converted) {
-    if (row.molecule) molecules.push_back(std::move(*row.molecule));
-  }
-  const auto collate = [&](std::int64_t nodes) {
-    return data::collate_parts(molecules, data::ogb_schema(), 0, nodes, device.host());
-  };
-  const auto values = predict_in_parts(*trained.model, trained.spec.scaler(), collate, device);
-  const std::size_t width = trained.spec.targets.size();
-  std::size_t next = 0;
+void predict_block(const Task& task, const std::vector<data::SourceRow>& rows,
+                   PredictionTable& table) {
+  const auto predicted = task.predict(rows, table.rows());
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (converted[i].molecule) {
-      table.add(rows[i].id, rows[i].smiles, std::span(values).subspan(next * width, width), "");
-      ++next;
-    } else {
-      table.add(rows[i].id, rows[i].smiles, {}, converted[i].rejection.reason);
-    }
+    table.add(rows[i].id, rows[i].smiles, predicted[i].values, predicted[i].problem);
   }
 }
 
@@ -76,9 +46,9 @@ std::string progress_note(const PredictionTable& table) {
   return fmt::format("{} rows", table.rows());
 }
 
-void predict_text(const TrainedModel& trained, const PredictArguments& arguments, Device& device,
-                  PredictionTable& table, ProgressBar& bar) {
-  check_features(trained.spec, data::ogb_schema(), arguments.input);
+void predict_text(const Task& task, const PredictArguments& arguments, PredictionTable& table,
+                  ProgressBar& bar) {
+  task.check_texts(arguments.input);
   const auto source = data::open_source(
       arguments.input,
       {.smiles = arguments.smiles, .id = arguments.id, .targets = {}, .split = ""});
@@ -90,27 +60,26 @@ void predict_text(const TrainedModel& trained, const PredictArguments& arguments
     more = source->next(row);
     if (more) rows.push_back(std::move(row));
     if (!rows.empty() && (!more || rows.size() == kRowsAtATime)) {
-      predict_block(trained, rows, device, table);
+      predict_block(task, rows, table);
       rows.clear();
       bar.update(static_cast<double>(source->bytes_read()) / bytes, progress_note(table));
     }
   }
 }
 
-void predict_dataset(const TrainedModel& trained, const PredictArguments& arguments, Device& device,
-                     PredictionTable& table, ProgressBar& bar) {
+void predict_dataset(const Task& task, const PredictArguments& arguments, PredictionTable& table,
+                     ProgressBar& bar) {
   const data::Dataset dataset(arguments.input);
-  check_features(trained.spec, dataset.info().features, arguments.input);
+  task.check_data(dataset);
   std::vector<std::int64_t> rows(static_cast<std::size_t>(dataset.size()));
   std::iota(rows.begin(), rows.end(), 0);
-  const std::size_t width = trained.spec.targets.size();
   for (std::size_t begin = 0; begin < rows.size(); begin += kRowsAtATime) {
     const auto some = std::span(rows).subspan(begin, std::min(kRowsAtATime, rows.size() - begin));
-    const Predictions predictions =
-        predict_rows(*trained.model, trained.spec, dataset, some, {}, /*names=*/true, device);
+    const auto predicted = task.predict(dataset, some);
+    const auto ids = dataset.ids(some);
+    const auto smiles = dataset.smiles(some);
     for (std::size_t i = 0; i < some.size(); ++i) {
-      table.add(predictions.id[i], predictions.smiles[i],
-                std::span(predictions.prediction).subspan(i * width, width), "");
+      table.add(ids[i], smiles[i], predicted[i].values, predicted[i].problem);
     }
     bar.update(static_cast<double>(table.rows()) / static_cast<double>(rows.size()),
                progress_note(table));
@@ -130,13 +99,13 @@ void check_output(const PredictArguments& arguments) {
 }
 
 void predict_on(Device& device, const PredictArguments& arguments) {
-  const TrainedModel trained = load_model_of(arguments.run, device);
-  PredictionTable table(trained.spec.targets);
+  const std::unique_ptr<Task> task = load_model_of(arguments.run, device);
+  PredictionTable table(task->columns());
   ProgressBar bar("predict");
   if (std::filesystem::path(arguments.input).extension() == ".h5") {
-    predict_dataset(trained, arguments, device, table, bar);
+    predict_dataset(*task, arguments, table, bar);
   } else {
-    predict_text(trained, arguments, device, table, bar);
+    predict_text(*task, arguments, table, bar);
   }
   if (table.rows() > static_cast<std::int64_t>(kRowsAtATime)) bar.finish(1, progress_note(table));
   write_atomically(arguments.output, table.text());

@@ -181,10 +181,6 @@ void RunDirectory::write_summary(const json& summary) {
   write_atomically(files_.summary(), summary.dump(2) + "\n");
 }
 
-void RunDirectory::write_predictions(const Predictions& predictions) {
-  write_atomically(files_.predictions(), to_csv(predictions));
-}
-
 void RunDirectory::truncate_metrics_after(std::int64_t step) {
   metrics_.close();
   std::string kept;

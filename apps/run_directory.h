@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "apps/predictions.h"
 #include "apps/text_file.h"
 
 namespace moiety::apps {
@@ -81,7 +80,8 @@ class RunDirectory {
   void write_recipe(const std::string& toml) { write_atomically(files_.recipe(), toml); }
   /// A Summary's to_json().
   void write_summary(const nlohmann::json& summary);
-  void write_predictions(const Predictions& predictions);
+  /// CSV of the test split.
+  void write_predictions(const std::string& csv) { write_atomically(files_.predictions(), csv); }
 
   /// Drops the lines of metrics.jsonl after `step`, the step of the checkpoint that training goes
   /// on from, so that the curve has no point twice. Step 0 empties it.

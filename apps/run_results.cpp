@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "apps/baseline.h"
 #include "apps/report.h"
 #include "apps/result_screen.h"
 #include "apps/summary.h"
@@ -31,35 +30,23 @@ void write_results(const Recipe& recipe, const data::Dataset& dataset, const Tra
                    RunDirectory& run, const std::string& stopped_by) {
   Device& device = trainer.device();
   const MemoryUse memory = memory_use(device);
-  const TrainedModel best = load_model(best_model_path(run.files()), device);
-  const auto columns = target_columns(best.spec, dataset.info());
-  const auto predict = [&](data::Split split, bool names) {
-    return predict_rows(*best.model, best.spec, dataset, dataset.split(split), columns, names,
-                        device);
-  };
-  const Predictions test = predict(data::Split::test, /*names=*/true);
-  run.write_predictions(test);
+  const std::unique_ptr<Task> best = load_model(best_model_path(run.files()), device);
+  const RunOutcome outcome = best->outcome(dataset);
+  run.write_predictions(outcome.test_predictions);
 
   const TrainingPosition& at = trainer.position();
-  const auto& units = best.spec.units;
-  std::vector<double> means;
-  for (const std::size_t column : columns) means.push_back(dataset.info().target_mean[column]);
   Summary summary;
   summary.name = run.files().root.filename().string();
   summary.model = describe_model(recipe);
   summary.dataset = dataset.path();
-  summary.metrics = {{"train", score(predict(data::Split::train, false), units)},
-                     {"valid", score(predict(data::Split::valid, false), units)},
-                     {"test", score(test, units)}};
-  summary.baselines["mean predictor"]["test"] = score_mean_predictor(test, means, units);
-  summary.baselines["ridge on feature counts"]["test"] =
-      score(ridge_on_counts(dataset, best.spec.targets, columns), units);
+  summary.metrics = outcome.metrics;
+  summary.baselines = outcome.baselines;
   summary.molecules = {{"train", dataset.info().train},
                        {"valid", dataset.info().valid},
                        {"test", dataset.info().test}};
   summary.seconds = at.seconds;
   summary.molecules_per_second = static_cast<double>(at.molecules) / std::max(at.seconds, 1e-9);
-  summary.parameters = best.model->parameter_count();
+  summary.parameters = best->model().parameter_count();
   summary.seed = recipe.train.seed;
   summary.epochs = at.cursor.epoch;
   summary.steps = at.step;

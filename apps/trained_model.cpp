@@ -17,17 +17,15 @@ bool is_checkpoint(const std::filesystem::path& file) {
   return in.read(start.data(), start.size()) && start.back() == '{';
 }
 
-TrainedModel load_model(const std::filesystem::path& checkpoint, Device& device) {
+std::unique_ptr<Task> load_model(const std::filesystem::path& checkpoint, Device& device) {
   const nn::Checkpoint loaded = nn::Checkpoint::load(checkpoint, device);
-  TrainedModel out;
-  out.spec = model_spec_from_state(loaded.state, checkpoint.string());
-  nn::Initializer init(device);
-  out.model = std::make_unique<nn::GraphModel>(init, out.spec.config);
-  nn::restore_module(loaded, *out.model);
-  return out;
+  auto task = make_task(model_spec_from_state(loaded.state, checkpoint.string()), device);
+  nn::restore_module(loaded, task->model());
+  return task;
 }
 
-TrainedModel load_model_of(const std::filesystem::path& run_or_checkpoint, Device& device) {
+std::unique_ptr<Task> load_model_of(const std::filesystem::path& run_or_checkpoint,
+                                    Device& device) {
   if (std::filesystem::is_regular_file(run_or_checkpoint)) {
     check<UserError>(is_checkpoint(run_or_checkpoint), run_or_checkpoint.string(),
                      " is neither a run directory nor a checkpoint");

@@ -45,47 +45,16 @@ nn::ScheduleConfig schedule_config(const TrainRecipe& train, std::int64_t steps_
           .plateau_factor = train.plateau_factor};
 }
 
-/// As in ops::regression_loss, for one prediction.
-double point_loss(const TrainRecipe& train, double error) {
-  const double size = std::fabs(error);
-  switch (loss_of(train)) {
-    case kernels::Loss::mse:
-      return error * error;
-    case kernels::Loss::mae:
-      return size;
-    case kernels::Loss::huber:
-      return size <= train.huber_delta ? size * size / 2
-                                       : train.huber_delta * (size - train.huber_delta / 2);
-    case kernels::Loss::bce:
-      break;  // of a class, not of an error
-  }
-  throw Error("unknown loss");
-}
-
-/// A target that is never known is no mistake of the file, but nothing can be learnt or chosen by
-/// it.
-void check_values(const data::Dataset& dataset, const std::vector<std::size_t>& columns) {
-  for (const std::size_t column : columns) {
-    for (const data::Split split : {data::Split::train, data::Split::valid}) {
-      const bool known = std::ranges::any_of(dataset.split(split), [&](std::int64_t row) {
-        return !std::isnan(dataset.targets(row)[column]);
-      });
-      check<UserError>(known, "target '", dataset.info().targets[column].name, "' of ",
-                       dataset.path(), " has no value in the ", name_of(split),
-                       " split; train on others (data.target) or split the data set another way");
-    }
-  }
-}
-
 /// Before any of it is allocated: the system would end the process without a word.
-void check_memory(const nn::GraphModelConfig& config, const Device& device) {
+void check_memory(const ModelSpec& spec, const Device& device) {
   constexpr double kCopies = 4;  // weights, gradients and what the optimizer keeps of each
-  const double bytes = kCopies * sizeof(float) * nn::count_parameters(config);
+  const double parameters = nn::count_parameters(spec.graph);
+  const double bytes = kCopies * sizeof(float) * parameters;
   const std::size_t memory = device.memory().total;
-  check<UserError>(bytes <= static_cast<double>(memory), "the model has ",
-                   nn::count_parameters(config), " parameters and needs ",
-                   format_bytes(static_cast<std::int64_t>(bytes)), " to be trained, but ",
-                   device.name(), " has ", format_bytes(static_cast<std::int64_t>(memory)),
+  check<UserError>(bytes <= static_cast<double>(memory), "the model has ", parameters,
+                   " parameters and needs ", format_bytes(static_cast<std::int64_t>(bytes)),
+                   " to be trained, but ", device.name(), " has ",
+                   format_bytes(static_cast<std::int64_t>(memory)),
                    "; lower model.hidden or model.layers");
 }
 
@@ -104,26 +73,27 @@ kernels::AttentionLibrary attention_library(const RunRecipe& run, const Device& 
   return kernels::AttentionLibrary::cudnn;
 }
 
+std::unique_ptr<Task> make_new_task(const Recipe& recipe, const data::DatasetInfo& info,
+                                    Device& device) {
+  check<UserError>(info.valid > 0 && info.test > 0, recipe.data.path,
+                   " has no molecules in its validation or test split; prepare it with --split");
+  const ModelSpec spec = make_model_spec(recipe, info);
+  check_memory(spec, device);
+  return make_task(spec, device, static_cast<std::uint64_t>(recipe.train.seed));
+}
+
 }  // namespace
 
 Trainer::Trainer(const Recipe& recipe, const data::Dataset& dataset, Device& device)
     : recipe_(recipe),
       dataset_(dataset),
       device_(device),
-      spec_(make_model_spec(recipe, dataset.info())),
-      scaler_(spec_.scaler()),
-      columns_(target_columns(spec_, dataset.info())),
-      sampler_(dataset, dataset.split(data::Split::train), sampler_options(recipe)),
+      task_(make_new_task(recipe, dataset.info(), device)),
+      objective_(task_->objective(dataset, recipe)),
+      sampler_(dataset, objective_->rows(data::Split::train), sampler_options(recipe)),
       early_stopping_(recipe.train.early_stop_patience) {
-  check<UserError>(dataset.info().valid > 0 && dataset.info().test > 0, recipe.data.path,
-                   " has no molecules in its validation or test split; prepare it with --split");
-  check_values(dataset, columns_);
-  check_memory(spec_.config, device_);
   set_precision(recipe.train.precision, device_);
-  const auto seed = static_cast<std::uint64_t>(recipe.train.seed);
-  nn::Initializer init(device, seed);
-  model_ = std::make_unique<nn::GraphModel>(init, spec_.config);
-  parameters_ = std::make_unique<nn::FlatParameters>(*model_);
+  parameters_ = std::make_unique<nn::FlatParameters>(model());
   gradients_ = parameters_->make_buffer();
   const auto optimizer_steps = [this](std::int64_t epoch) {
     return (sampler_.steps(epoch) + recipe_.train.accumulate - 1) / recipe_.train.accumulate;
@@ -140,13 +110,11 @@ Trainer::Trainer(const Recipe& recipe, const data::Dataset& dataset, Device& dev
   if (recipe.train.ema > 0) ema_.emplace(*parameters_, recipe.train.ema);
   step_ = make_training_step({.recipe = recipe_.train,
                               .attention = attention_library(recipe_.run, device_),
-                              .model = *model_,
+                              .objective = *objective_,
                               .parameters = *parameters_,
                               .gradients = gradients_,
                               .optimizer = *optimizer_,
                               .ema = ema_ ? &*ema_ : nullptr,
-                              .scaler = scaler_,
-                              .columns = columns_,
                               .device = device_});
 }
 
@@ -191,38 +159,17 @@ void Trainer::account(const std::vector<nn::StepResult>& results) {
   }
 }
 
-Trainer::Validation Trainer::validate() {
+Validation Trainer::validate() {
   settle();
   std::optional<nn::Ema::Swapped> averaged;
   if (ema_) averaged.emplace(*ema_);
-  const Predictions predictions =
-      predict_rows(*model_, spec_, dataset_, dataset_.split(data::Split::valid), columns_,
-                   /*names=*/false, device_);
-  return {score(predictions, spec_.units), standardised_loss(predictions)};
+  return objective_->validate();
 }
 
-double Trainer::standardised_loss(const Predictions& predictions) const {
-  const std::size_t width = columns_.size();
-  double sum = 0;
-  double count = 0;
-  for (std::size_t i = 0; i < predictions.truth.size(); ++i) {
-    if (std::isnan(predictions.truth[i])) continue;
-    const double error =
-        (predictions.prediction[i] - predictions.truth[i]) / scaler_.sd()[i % width];
-    sum += point_loss(recipe_.train, error);
-    count += 1;
-  }
-  return count > 0 ? sum / count : std::nan("");
-}
-
-bool Trainer::observe(const SplitScores& valid) {
-  // Targets of different units count alike once they are measured in standard deviations.
-  double loss = 0;
-  for (std::size_t t = 0; t < valid.targets.size(); ++t) {
-    loss += valid.targets[t].scores.mae / scaler_.sd()[t];
-  }
-  schedule_->observe(loss);
-  return early_stopping_.observe(loss);
+bool Trainer::observe(const Validation& valid) {
+  const double rank = objective_->rank(valid);
+  schedule_->observe(rank);
+  return early_stopping_.observe(rank);
 }
 
 double Trainer::take_mean_loss() {
@@ -238,8 +185,8 @@ void Trainer::save_model(const std::filesystem::path& path) {
   std::optional<nn::Ema::Swapped> averaged;
   if (ema_) averaged.emplace(*ema_);
   nn::Checkpoint checkpoint;
-  nn::save_module(checkpoint, *model_);
-  checkpoint.state.merge(to_state(spec_));
+  nn::save_module(checkpoint, model());
+  checkpoint.state.merge(to_state(spec()));
   checkpoint.set_i64("step", position_.step);
   checkpoint.save(path);
 }
@@ -247,8 +194,8 @@ void Trainer::save_model(const std::filesystem::path& path) {
 void Trainer::save(const std::filesystem::path& path) {
   settle();
   nn::Checkpoint checkpoint;
-  nn::save_module(checkpoint, *model_);
-  checkpoint.state.merge(to_state(spec_));
+  nn::save_module(checkpoint, model());
+  checkpoint.state.merge(to_state(spec()));
   optimizer_->save(checkpoint);
   schedule_->save(checkpoint);
   early_stopping_.save(checkpoint);
@@ -270,7 +217,7 @@ void Trainer::restore(const std::filesystem::path& path) {
                    " is not the data set that ", path.string(),
                    " was trained on, its content is another; put that one back, or train into "
                    "another folder with -o");
-  nn::restore_module(checkpoint, *model_);
+  nn::restore_module(checkpoint, model());
   optimizer_->restore(checkpoint);
   schedule_->restore(checkpoint);
   early_stopping_.restore(checkpoint);

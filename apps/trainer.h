@@ -7,9 +7,9 @@
 #include <string>
 #include <utility>
 
-#include "apps/evaluation.h"
 #include "apps/metrics.h"
 #include "apps/recipe.h"
+#include "apps/task.h"
 #include "apps/training_step.h"
 #include "data/loader.h"
 #include "nn/early_stopping.h"
@@ -41,8 +41,8 @@ class Trainer {
   std::int64_t total_steps() const { return total_steps_; }
   std::int64_t steps_per_epoch() const { return steps_per_epoch_; }
   const TrainingPosition& position() const { return position_; }
-  const ModelSpec& spec() const { return spec_; }
-  const nn::GraphModel& model() const { return *model_; }
+  const ModelSpec& spec() const { return task_->spec(); }
+  const nn::Module& model() const { return task_->model(); }
   Device& device() const { return device_; }
   double learning_rate() const { return schedule_->lr(position_.step); }
   bool finished() const;
@@ -59,14 +59,10 @@ class Trainer {
   /// The batches from the current position on.
   data::Loader make_loader() const;
 
-  struct Validation {
-    SplitScores scores;
-    double loss = 0;  ///< what training minimises, on standardised targets
-  };
   /// Of the validation split, with the averaged weights where the recipe keeps them.
   Validation validate();
   /// Takes a validation into the schedule and the stopping rule; true when it is the best so far.
-  bool observe(const SplitScores& valid);
+  bool observe(const Validation& valid);
   /// Mean training loss since the last call, which it resets.
   double take_mean_loss();
   /// Likewise the steps that were skipped because their gradient was not finite.
@@ -84,16 +80,13 @@ class Trainer {
  private:
   std::vector<data::LoadedBatch> next_batches(data::Loader& loader);
   void account(const std::vector<nn::StepResult>& results);
-  double standardised_loss(const Predictions& predictions) const;
 
   Recipe recipe_;
   data::Dataset dataset_;
   Device& device_;
-  ModelSpec spec_;
-  nn::TargetScaler scaler_;
-  std::vector<std::size_t> columns_;
+  std::unique_ptr<Task> task_;
+  std::unique_ptr<Objective> objective_;
   data::Sampler sampler_;
-  std::unique_ptr<nn::GraphModel> model_;
   std::unique_ptr<nn::FlatParameters> parameters_;
   std::unique_ptr<nn::Optimizer> optimizer_;
   std::unique_ptr<nn::Schedule> schedule_;

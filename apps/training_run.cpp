@@ -77,11 +77,11 @@ class TrainingLoop {
   void validate() {
     const TrainingPosition& at = trainer_.position();
     const double lr = trainer_.learning_rate();
-    const Trainer::Validation valid = trainer_.validate();
+    const Validation valid = trainer_.validate();
     last_ = valid.scores;
     // The weights to keep come before the checkpoint that says they are kept: a kill in between
     // repeats the validation, it never loses the weights.
-    if (trainer_.observe(*last_)) trainer_.save_model(best_model_path(run_.files()));
+    if (trainer_.observe(valid)) trainer_.save_model(best_model_path(run_.files()));
     book_time();
     MetricsLine line;
     line.step = at.step;

@@ -2,17 +2,14 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "apps/recipe.h"
+#include "apps/task.h"
 #include "data/loader.h"
-#include "kernels/loss.h"
 #include "nn/ema.h"
-#include "nn/graph_model.h"
 #include "nn/optimizer.h"
 #include "nn/recorded_step.h"
-#include "nn/target_scaler.h"
 
 namespace moiety::apps {
 
@@ -20,13 +17,11 @@ namespace moiety::apps {
 struct StepWork {
   const TrainRecipe& recipe;
   kernels::AttentionLibrary attention;
-  const nn::GraphModel& model;
+  const Objective& objective;
   const nn::FlatParameters& parameters;
   const nn::FlatBuffer& gradients;
   nn::Optimizer& optimizer;
   nn::Ema* ema;  ///< may be null
-  const nn::TargetScaler& scaler;
-  std::span<const std::size_t> columns;  ///< of the data set's targets
   Device& device;
 };
 
@@ -43,10 +38,8 @@ class TrainingStep {
   virtual std::vector<nn::StepResult> results(bool wait) = 0;
 };
 
-/// The loss that a recipe names.
-kernels::Loss loss_of(const TrainRecipe& recipe);
-
-/// On a CPU each thread takes parts of a batch through all layers; for a GPU the step is recorded.
+/// On a CPU each thread takes parts of a batch through all layers; for a GPU the step is recorded
+/// where the objective can be.
 std::unique_ptr<TrainingStep> make_training_step(const StepWork& work);
 
 }  // namespace moiety::apps

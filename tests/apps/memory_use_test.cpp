@@ -69,12 +69,17 @@ TEST(Prediction, GoesOnInSmallerPartsWhereMemoryIsShort) {
   const auto predict = [&](std::int64_t& smallest) {
     const auto device = make_cuda_device(0, 1);
     nn::Initializer init(*device, 1);
-    const nn::GraphModel model(init, spec.config);
-    return predict_in_parts(
-        model, spec.scaler(),
+    const nn::GraphModel model(init, spec.graph);
+    return predict_in_parts<GraphBatch>(
+        32768,
         [&](std::int64_t nodes) {
           smallest = nodes;
           return data::collate_parts(dataset, rows, nodes, device->host());
+        },
+        [&](const GraphBatch& part) {
+          nn::ForwardContext context;
+          const Variable output = model.forward(to_device(part, *device), context);
+          return spec.scaler().restore(output.data());
         },
         *device);
   };
@@ -95,10 +100,9 @@ TEST(Prediction, EndsWhereNoPartFits) {
   const ModelSpec spec = make_model_spec(testing::toy_recipe(dataset.path()), dataset.info());
   const SmallGpu small(40);  // the products' workspace takes 32
   const auto device = make_cuda_device(0, 1);
-  nn::Initializer init(*device, 1);
-  const nn::GraphModel model(init, spec.config);
+  const auto task = make_task(spec, *device);
   const std::vector<std::int64_t> rows = {0, 1, 2};
-  const auto predict = [&] { predict_rows(model, spec, dataset, rows, {}, false, *device); };
+  const auto predict = [&] { task->predict(dataset, rows); };
   EXPECT_TRUE(says(error_text<MemoryError>(predict), {"out of memory on cuda:0", "of 40 MiB"}));
 }
 #endif

@@ -168,7 +168,7 @@ TEST(RunRecord, ComesFromTheFilesOfARun) {
   RunDirectory run(folder / "one", RunDirectory::Mode::create);
   run.write_recipe(made.recipe);
   run.write_summary(made.summary);
-  run.write_predictions(*made.predictions);
+  run.write_predictions(to_csv(*made.predictions));
   for (const auto& line : made.metrics) run.append_metrics(line);
   const RunRecord read = load_run(open_run(folder / "one" / ""));
   EXPECT_EQ(read.name, "one");

@@ -108,7 +108,7 @@ TEST(Trainer, GoesOnFromACheckpointBitForBit) {
     data::Loader loader = whole.make_loader();
     for (int i = 0; i < 40; ++i) {
       whole.step(loader);
-      if (i == 10) whole.observe(whole.validate().scores);
+      if (i == 10) whole.observe(whole.validate());
       if (i == 16) whole.save(path);
     }
     const auto other = make_cpu_device(1);  // on another number of threads

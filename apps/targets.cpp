@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/targets.h"
+
+#include "apps/regression_targets.h"
+
+namespace moiety::apps {
+
+std::unique_ptr<Targets> make_targets(const ModelSpec& spec) {
+  return std::make_unique<RegressionTargets>(spec.scaler());
+}
+
+}  // namespace moiety::apps
