@@ -98,6 +98,13 @@ std::string tokenizer_json(const Tokenizer& tokenizer) {
   for (const TokenRole role : kTokenRoles) {
     if (const auto id = vocabulary.id(role)) roles[std::string(name_of(role))] = *id;
   }
+  // Whether a special token is listed as added as well, as files do, changes nothing.
+  Json added = Json::array();
+  for (const std::int32_t id : vocabulary.added()) {
+    if (std::ranges::none_of(roles, [&](const Json& role) { return role == id; })) {
+      added.push_back(id);
+    }
+  }
   Json merges = Json::array();
   for (const BpeMerges::Merge& merge : tokenizer.merges()) {
     merges.push_back({merge.pair.first, merge.pair.second});
@@ -106,7 +113,7 @@ std::string tokenizer_json(const Tokenizer& tokenizer) {
   const nlohmann::ordered_json record = {{"kind", words ? kWords : kByteBpe},
                                          {"tokens", tokens},
                                          {"roles", roles},
-                                         {"added", vocabulary.added()},
+                                         {"added", added},
                                          {"merges", merges}};
   return record.dump();
 }

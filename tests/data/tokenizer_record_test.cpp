@@ -54,6 +54,22 @@ TEST(TokenizerRecord, KeepsAddedTokens) {
   expect_the_same(tokenizer, {"C<ab>O<a>C", "N"});
 }
 
+TEST(TokenizerRecord, IsTheSameOfATokenizerThatWasInAFolder) {
+  const testing::TemporaryFolder folder;
+  SmilesVocabulary words;
+  BpeTrainer trainer;
+  for (const std::string& smiles : some_smiles()) {
+    words.add(smiles);
+    trainer.add(smiles);
+  }
+  const auto expect_same = [&](const Tokenizer& tokenizer) {
+    tokenizer.save(folder.path());
+    EXPECT_EQ(tokenizer_json(*load_tokenizer(folder.path())), tokenizer_json(tokenizer));
+  };
+  expect_same(*words.train({}));
+  expect_same(*trainer.train({.size = 320}));
+}
+
 TEST(TokenizerRecord, BadTextIsNamed) {
   const auto refusal = [](const std::string& text) {
     return error_text<IoError>([&] { tokenizer_from_json(text, "file.h5"); });
