@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <tuple>
 
 #include "apps/html.h"
+#include "apps/metric_set.h"
 #include "apps/recipe_keys.h"
 #include "apps/recipe_values.h"
 #include "apps/report.h"
@@ -14,16 +14,13 @@
 namespace moiety::apps {
 namespace {
 
+using nlohmann::json;
+
 struct ResultColumn {
   std::string_view title;
   std::string_view place;
   double unit = 1;
 };
-/// Of the scores of one target.
-constexpr ResultColumn kScoreColumns[] = {{"test MAE", "/test/mae"},
-                                          {"test RMSE", "/test/rmse"},
-                                          {"R<sup>2</sup>", "/test/r2"},
-                                          {"valid MAE", "/valid/mae"}};
 /// Of the summary.
 constexpr ResultColumn kRunColumns[] = {{"parameters", "/parameters"},
                                         {"epochs", "/epochs"},
@@ -39,25 +36,29 @@ struct Result {
   nlohmann::json scores;
 };
 
-/// Grouped by target, best test error first; a run that has not ended has one without a target.
-std::vector<Result> results_of(const std::vector<RunRecord>& runs) {
+/// Of results that are judged in one way: grouped by target, the best test result first; a run that
+/// has not ended has one without a target.
+std::vector<Result> results_of(const std::vector<RunRecord>& runs, const MetricSet& set) {
   std::vector<Result> results;
   for (const RunRecord& run : runs) {
-    const std::size_t before = results.size();
-    for (const auto& test : scores_by_target(object_at(run.summary, "/metrics/test"))) {
+    const json tests = object_at(run.summary, "/metrics/test");
+    if (tests.empty() && &set == &regression_metrics())
+      results.push_back({&run, "", json::object()});
+    for (const json& test : scores_by_target(tests)) {
+      if (&metric_set_of(test) != &set) continue;
       results.push_back({&run, text_at(test, "/target"), {{"test", test}}});
-      for (const auto& valid : scores_by_target(object_at(run.summary, "/metrics/valid"))) {
+      for (const json& valid : scores_by_target(object_at(run.summary, "/metrics/valid"))) {
         if (text_at(valid, "/target") == results.back().target) {
           results.back().scores["valid"] = valid;
         }
       }
     }
-    if (results.size() == before) results.push_back({&run, "", nlohmann::json::object()});
   }
-  std::ranges::stable_sort(results, {}, [](const Result& result) {
-    const double mae =
-        number_at(result.scores, "/test/mae").value_or(std::numeric_limits<double>::infinity());
-    return std::tuple(result.target.empty(), result.target, mae);
+  const std::string main = fmt::format("/test/{}", set.main().key);
+  std::ranges::stable_sort(results, {}, [&](const Result& result) {
+    const auto value = number_at(result.scores, main);
+    const double rank = set.main().higher_is_better ? -value.value_or(0) : value.value_or(0);
+    return std::tuple(result.scores.empty(), result.target, !value, rank);
   });
   return results;
 }
@@ -71,26 +72,29 @@ std::string table(const std::string& head, const std::string& rows) {
                      head, rows);
 }
 
-std::string results_table(const std::vector<RunRecord>& runs) {
+std::string results_table(const std::vector<RunRecord>& runs, const MetricSet& set) {
   std::string head = "<th>target</th>";
-  for (const auto& column : kScoreColumns) head += fmt::format("<th>{}</th>", column.title);
-  head += "<th>unit</th>";
+  for (const Metric& metric : set.metrics) head += fmt::format("<th>test {}</th>", metric.title);
+  head += fmt::format("<th>valid {}</th><th>unit</th>", set.main().title);
   for (const auto& column : kRunColumns) head += fmt::format("<th>{}</th>", column.title);
   std::string rows;
   const std::string* target = nullptr;  // of the row above
-  const std::vector<Result> results = results_of(runs);
+  const std::vector<Result> results = results_of(runs, set);
   for (const Result& result : results) {
     const bool best = target == nullptr || *target != result.target;
     target = &result.target;
     rows += fmt::format("<tr{}><td>{}</td><td>{}</td>", best ? " class=\"best\"" : "",
                         escape_html(result.run->name), escape_html(result.target));
-    for (const auto& column : kScoreColumns) rows += cell(number_at(result.scores, column.place));
+    for (const Metric& metric : set.metrics) {
+      rows += cell(number_at(result.scores, fmt::format("/test/{}", metric.key)));
+    }
+    rows += cell(number_at(result.scores, fmt::format("/valid/{}", set.main().key)));
     rows += fmt::format("<td>{}</td>", escape_html(text_at(result.scores, "/test/unit")));
     for (const auto& column : kRunColumns)
       rows += cell(number_at(result.run->summary, column.place), column.unit);
     rows += "</tr>\n";
   }
-  return table(head, rows);
+  return rows.empty() ? "" : table(head, rows);
 }
 
 /// The values of a recipe's keys, in the order of the keys; none where it cannot be read any more.
@@ -131,7 +135,11 @@ std::string recipe_differences(const std::vector<RunRecord>& runs) {
 std::string overlay(const std::vector<RunRecord>& runs, std::string_view x, std::string_view y,
                     const std::string& x_label, const std::string& y_label) {
   std::vector<Series> series;
-  for (const RunRecord& run : runs) series.push_back(curve_of(run, run.name, x, y));
+  for (const RunRecord& run : runs) {
+    Series curve = curve_of(run, run.name, x, y);
+    if (!curve.x.empty()) series.push_back(std::move(curve));
+  }
+  if (series.empty()) return "";
   return fmt::format("<div class=\"card\">{}</div>\n", line_plot(series, x_label, y_label));
 }
 
@@ -139,10 +147,15 @@ std::string overlay(const std::vector<RunRecord>& runs, std::string_view x, std:
 
 std::string render_comparison(const std::vector<RunRecord>& runs) {
   std::string body = fmt::format("<h1>Comparison of {} runs</h1>\n<h2>Results</h2>\n", runs.size());
-  body += results_table(runs);
+  const auto sets = {&regression_metrics(), &binary_metrics(), &language_metrics()};
+  for (const MetricSet* set : sets) body += results_table(runs, *set);
   body += "<h2>Training</h2>\n<div class=\"grid\">\n";
-  body += overlay(runs, "/epoch", "/valid/mae", "epoch", "validation MAE");
-  body += overlay(runs, "/seconds", "/valid/mae", "seconds of training", "validation MAE");
+  for (const MetricSet* set : sets) {
+    const std::string place = fmt::format("/valid/{}", set->main().key);
+    const std::string label = fmt::format("validation {}", set->main().title);
+    body += overlay(runs, "/epoch", place, "epoch", label);
+    body += overlay(runs, "/seconds", place, "seconds of training", label);
+  }
   body += overlay(runs, "/epoch", "/train/loss", "epoch", "training loss");
   body += "</div>\n";
   body += recipe_differences(runs);

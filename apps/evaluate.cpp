@@ -26,9 +26,13 @@ struct EvaluateArguments {
 
 void print_scores(const SplitScores& scores) {
   for (const TargetScores& target : scores.targets) {
-    fmt::print("{:<20} MAE {:.5g} {}   RMSE {:.5g}   R2 {:.5f}   {} molecules\n", target.name,
-               target.scores.mae, target.unit, target.scores.rmse, target.scores.r2,
-               target.scores.molecules);
+    std::string line = target.name.empty() ? "" : fmt::format("{:<20} ", target.name);
+    for (std::size_t i = 0; i < target.values.size(); ++i) {
+      const Metric& metric = scores.set->metrics[i];
+      const std::string unit = metric.has_unit && !target.unit.empty() ? " " + target.unit : "";
+      line += fmt::format("{} {:.5g}{}   ", metric.title, target.values[i], unit);
+    }
+    fmt::print("{}{} {}\n", line, target.count, scores.set->counted);
   }
 }
 

@@ -62,7 +62,7 @@ class GraphObjective final : public SupervisedObjective {
 
   std::optional<RecordedBatches> recorded() const override {
     RecordedBatches out;
-    out.pack = [this](const GraphBatch& batch) {
+    out.loader.pack = [this](const GraphBatch& batch) {
       GraphBatch wanted = batch;
       wanted.y = targets().wanted(batch.y, columns());
       return pack(wanted, padded_size(batch), sizeof(nn::StepNumbers), device_.staging());
@@ -128,8 +128,10 @@ std::vector<RowPrediction> GraphTask::predict(std::span<const data::SourceRow> r
                                               std::int64_t) const {
   std::vector<data::ConvertedRow> converted = convert(rows, device());
   std::vector<data::MoleculeRecord> molecules;
+  std::vector<std::string> problems;
   for (data::ConvertedRow& row : converted) {
     if (row.molecule) molecules.push_back(std::move(*row.molecule));
+    problems.push_back(row.molecule ? "" : row.rejection.reason);
   }
   const auto values = predict_in_parts<GraphBatch>(
       nodes_per_part(device()),
@@ -137,14 +139,7 @@ std::vector<RowPrediction> GraphTask::predict(std::span<const data::SourceRow> r
         return data::collate_parts(molecules, data::ogb_schema(), 0, nodes, device().host());
       },
       [this](const GraphBatch& part) { return predict_part(part); }, device());
-  std::vector<RowPrediction> predicted = rows_of(values, spec().targets.size());
-  std::vector<RowPrediction> out;
-  std::size_t next = 0;
-  for (const data::ConvertedRow& row : converted) {
-    out.push_back(row.molecule ? std::move(predicted[next++])
-                               : RowPrediction{{}, row.rejection.reason});
-  }
-  return out;
+  return rows_with_problems(values, spec().targets.size(), std::move(problems));
 }
 
 }  // namespace moiety::apps

@@ -100,6 +100,18 @@ std::string html_page(std::string_view title, std::string_view body) {
       escape_html(title), kStyle, body);
 }
 
+std::string card(const std::string& title, const std::string& content) {
+  return fmt::format("<div class=\"card\">\n<h3>{}</h3>\n{}</div>\n", escape_html(title), content);
+}
+
+std::string section(const std::string& title, const std::string& content) {
+  return content.empty() ? "" : fmt::format("<h2>{}</h2>\n{}", escape_html(title), content);
+}
+
+std::string grid(const std::string& cards) {
+  return cards.empty() ? "" : fmt::format("<div class=\"grid\">\n{}</div>\n", cards);
+}
+
 std::string format_figure(double value) {
   const double size = std::abs(value);
   if (size >= 1e4 && size < 1e15) return fmt::format("{:.0f}", value);

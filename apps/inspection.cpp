@@ -11,6 +11,7 @@
 #include "apps/dataset_file.h"
 #include "apps/html.h"
 #include "apps/machine.h"
+#include "apps/metric_set.h"
 #include "apps/recipe_values.h"
 #include "apps/run_record.h"
 #include "apps/trained_model.h"
@@ -144,18 +145,21 @@ json inspect_checkpoint(const fs::path& path) {
           {"state", checkpoint.state}};
 }
 
-/// The line of metrics.jsonl with the lowest validation error.
+/// The last line of metrics.jsonl and the one with the best validation.
 json describe_progress(const RunRecord& run) {
   json progress = json::object();
   if (run.metrics.empty()) return progress;
   progress["last"] = run.metrics.back();
+  const Metric& metric = metric_set_of(object_at(run.metrics.back(), "/valid")).main();
   const nlohmann::json* best = nullptr;
-  double best_mae = 0;
+  double best_value = 0;
   for (const nlohmann::json& line : run.metrics) {
-    const auto mae = number_at(line, "/valid/mae");
-    if (mae && (best == nullptr || *mae < best_mae)) {
+    const auto value = number_at(line, fmt::format("/valid/{}", metric.key));
+    if (!value) continue;
+    const bool better = metric.higher_is_better ? *value > best_value : *value < best_value;
+    if (best == nullptr || better) {
       best = &line;
-      best_mae = *mae;
+      best_value = *value;
     }
   }
   if (best != nullptr) progress["best"] = *best;
@@ -164,7 +168,8 @@ json describe_progress(const RunRecord& run) {
 
 json beyond_defaults(const std::string& text, const std::string& name) {
   json changed = json::object();
-  for (const KeyChange& change : changed_keys(Recipe{}, parse_recipe(text, name))) {
+  const Recipe recipe = parse_recipe(text, name);
+  for (const KeyChange& change : changed_keys(default_recipe(recipe.model.type), recipe)) {
     changed[std::string(change.name)] = change.after;
   }
   return changed;

@@ -45,10 +45,13 @@ void with_advice(const std::function<std::string()>& advice, const std::function
 }
 
 std::string memory_advice(const Recipe& recipe) {
-  const std::string batch = recipe.data.node_budget > 0
-                                ? fmt::format("data.node_budget ({}) and data.edge_budget ({})",
-                                              recipe.data.node_budget, recipe.data.edge_budget)
-                                : fmt::format("data.batch_size ({})", recipe.data.batch_size);
+  std::string batch = fmt::format("data.batch_size ({})", recipe.data.batch_size);
+  if (recipe.data.token_budget > 0) {
+    batch = fmt::format("data.token_budget ({})", recipe.data.token_budget);
+  } else if (recipe.data.node_budget > 0) {
+    batch = fmt::format("data.node_budget ({}) and data.edge_budget ({})", recipe.data.node_budget,
+                        recipe.data.edge_budget);
+  }
   return fmt::format(
       "lower {}, with more train.accumulate ({}) for the same steps, or model.hidden "
       "({})",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/metrics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -11,24 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Known values of a column of the truth and what was predicted for them.
-struct Column {
-  std::vector<double> truth;
-  std::vector<double> prediction;
-};
-
-Column known_values(const Predictions& predictions, std::size_t target) {
-  Column column;
-  const std::size_t targets = predictions.targets.size();
-  for (std::size_t i = target; i < predictions.truth.size(); i += targets) {
-    if (std::isnan(predictions.truth[i])) continue;
-    column.truth.push_back(predictions.truth[i]);
-    column.prediction.push_back(predictions.prediction[i]);
-  }
-  return column;
-}
-
-Scores score(const Column& column) {
+/// MAE, RMSE and R2: 1 - SSE / SST, NaN when the truth does not vary.
+std::vector<double> errors_of(const KnownValues& column) {
   const auto count = static_cast<double>(column.truth.size());
   double mean = 0;
   for (const double y : column.truth) mean += y / count;
@@ -40,35 +25,48 @@ Scores score(const Column& column) {
     spread += (column.truth[i] - mean) * (column.truth[i] - mean);
   }
   // 0 / 0, NaN, says that nothing is known.
-  return {.mae = absolute / count,
-          .rmse = std::sqrt(squared / count),
-          .r2 = spread > 0 ? 1 - squared / spread : std::numeric_limits<double>::quiet_NaN(),
-          .molecules = std::ssize(column.truth)};
-}
-
-double mean_of(const std::vector<TargetScores>& targets, double Scores::*field) {
-  double sum = 0;
-  for (const TargetScores& target : targets) sum += target.scores.*field;
-  return sum / static_cast<double>(targets.size());
+  return {absolute / count, std::sqrt(squared / count),
+          spread > 0 ? 1 - squared / spread : std::numeric_limits<double>::quiet_NaN()};
 }
 
 /// JSON has no NaN.
 json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 
-json to_json(const TargetScores& target) {
-  return {{"target", target.name},
-          {"mae", number(target.scores.mae)},
-          {"rmse", number(target.scores.rmse)},
-          {"r2", number(target.scores.r2)},
-          {"unit", target.unit},
-          {"molecules", target.scores.molecules}};
+json to_json(const TargetScores& target, const MetricSet& set) {
+  json out = {{std::string(set.counted), target.count}};
+  if (!target.name.empty()) out.update({{"target", target.name}, {"unit", target.unit}});
+  for (std::size_t i = 0; i < set.metrics.size(); ++i) {
+    out[std::string(set.metrics[i].key)] = number(target.values[i]);
+  }
+  return out;
 }
 
 }  // namespace
 
-double SplitScores::mae() const { return mean_of(targets, &Scores::mae); }
-double SplitScores::rmse() const { return mean_of(targets, &Scores::rmse); }
-double SplitScores::r2() const { return mean_of(targets, &Scores::r2); }
+KnownValues known_values(const Predictions& predictions, std::size_t target) {
+  KnownValues known;
+  const std::size_t targets = predictions.targets.size();
+  for (std::size_t i = target; i < predictions.truth.size(); i += targets) {
+    if (std::isnan(predictions.truth[i])) continue;
+    known.truth.push_back(predictions.truth[i]);
+    known.prediction.push_back(predictions.prediction[i]);
+  }
+  return known;
+}
+
+double SplitScores::value(std::string_view key) const {
+  const auto metric = std::ranges::find(set->metrics, key, &Metric::key);
+  check(metric != set->metrics.end(), "there is no metric ", key);
+  const auto at = static_cast<std::size_t>(metric - set->metrics.begin());
+  double sum = 0;
+  double defined = 0;
+  for (const TargetScores& target : targets) {
+    if (std::isnan(target.values[at])) continue;
+    sum += target.values[at];
+    defined += 1;
+  }
+  return sum / defined;
+}
 
 std::string SplitScores::unit() const {
   for (const TargetScores& target : targets) {
@@ -81,8 +79,9 @@ SplitScores score(const Predictions& predictions, const std::vector<std::string>
   MOIETY_CHECK(units.size() == predictions.targets.size());
   SplitScores split;
   for (std::size_t t = 0; t < units.size(); ++t) {
+    const KnownValues known = known_values(predictions, t);
     split.targets.push_back(
-        {predictions.targets[t], units[t], score(known_values(predictions, t))});
+        {predictions.targets[t], units[t], errors_of(known), std::ssize(known.truth)});
   }
   return split;
 }
@@ -98,12 +97,14 @@ SplitScores score_mean_predictor(const Predictions& predictions, const std::vect
 }
 
 json to_json(const SplitScores& split) {
-  if (split.targets.size() == 1) return to_json(split.targets.front());
-  json object = {{"mae", number(split.mae())},
-                 {"rmse", number(split.rmse())},
-                 {"r2", number(split.r2())},
-                 {"unit", split.unit()}};
-  for (const TargetScores& target : split.targets) object["targets"][target.name] = to_json(target);
+  if (split.targets.size() == 1) return to_json(split.targets.front(), *split.set);
+  json object = {{"unit", split.unit()}};
+  for (const Metric& metric : split.set->metrics) {
+    object[std::string(metric.key)] = number(split.value(metric.key));
+  }
+  for (const TargetScores& target : split.targets) {
+    object["targets"][target.name] = to_json(target, *split.set);
+  }
   return object;
 }
 
@@ -116,9 +117,9 @@ json to_json(const MetricsLine& line) {
   if (line.grad_norm) object["train"]["grad_norm"] = number(*line.grad_norm);
   if (line.skipped > 0) object["train"]["skipped"] = line.skipped;
   if (line.valid) {
-    object["valid"] = {{"mae", number(line.valid->mae())},
-                       {"rmse", number(line.valid->rmse())},
-                       {"r2", number(line.valid->r2())}};
+    for (const Metric& metric : line.valid->set->metrics) {
+      object["valid"][std::string(metric.key)] = number(line.valid->value(metric.key));
+    }
   }
   if (line.valid_loss) object["valid"]["loss"] = number(*line.valid_loss);
   return object;

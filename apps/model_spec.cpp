@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
+#include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "apps/suggest.h"
 #include "nn/model_names.h"
@@ -12,8 +14,6 @@
 
 namespace moiety::apps {
 namespace {
-
-constexpr const char* kStateKey = "model.spec";
 
 std::size_t column_of(const std::string& target, const data::DatasetInfo& info) {
   std::vector<std::string> names;
@@ -27,11 +27,12 @@ std::size_t column_of(const std::string& target, const data::DatasetInfo& info) 
                                     did_you_mean(target, names), fmt::join(names, ", ")));
 }
 
-}  // namespace
+/// Measurements, or classes: a multilabel target is a class of which nothing may be known.
+std::string kind_of(const data::TargetSpec& target) {
+  return target.task == "regression" ? "regression" : "binary";
+}
 
-ModelSpec make_model_spec(const Recipe& recipe, const data::DatasetInfo& info) {
-  ModelSpec spec;
-  spec.featuriser = info.features.featuriser;
+void add_targets(ModelSpec& spec, const Recipe& recipe, const data::DatasetInfo& info) {
   spec.targets = recipe.data.target;
   if (spec.targets.empty()) {
     for (const data::TargetSpec& target : info.targets) spec.targets.push_back(target.name);
@@ -39,29 +40,129 @@ ModelSpec make_model_spec(const Recipe& recipe, const data::DatasetInfo& info) {
   check<UserError>(!spec.targets.empty(), info.path,
                    " has no targets to train on; prepare it with "
                    "--target NAME");
+  spec.target_task = kind_of(info.targets[column_of(spec.targets.front(), info)]);
   for (const std::string& name : spec.targets) {
     const std::size_t column = column_of(name, info);
     const data::TargetSpec& target = info.targets[column];
-    check<UserError>(target.task == "regression", "target '", name, "' of ", info.path,
-                     " is prepared for ", target.task,
-                     "; only regression can be trained in this version");
+    check<UserError>(kind_of(target) == spec.target_task, "target '", name, "' of ", info.path,
+                     " is prepared for ", target.task, " and '", spec.targets.front(), "' for ",
+                     spec.target_task,
+                     "; train a model for each (data.target names those to train on)");
+    const bool standardize = recipe.data.standardize && spec.target_task == "regression";
     spec.units.push_back(target.unit);
-    spec.mean.push_back(recipe.data.standardize ? info.target_mean[column] : 0.0);
-    spec.sd.push_back(recipe.data.standardize ? info.target_sd[column] : 1.0);
+    spec.mean.push_back(standardize ? info.target_mean[column] : 0.0);
+    spec.sd.push_back(standardize ? info.target_sd[column] : 1.0);
   }
-  spec.graph.conv = nn::parse_conv(recipe.model.type);
-  spec.graph.hidden = recipe.model.hidden;
-  spec.graph.layers = recipe.model.layers;
-  spec.graph.pool = nn::parse_pool(recipe.model.pool);
-  spec.graph.norm = nn::parse_norm(recipe.model.norm);
-  spec.graph.activation = nn::parse_activation(recipe.model.activation);
-  spec.graph.dropout = recipe.model.dropout;
-  spec.graph.residual = recipe.model.residual;
-  spec.graph.head_layers = recipe.model.head_layers;
+}
+
+void add_graph(ModelSpec& spec, const ModelRecipe& model, const data::DatasetInfo& info) {
+  check<UserError>(info.has_graphs, info.path, " has no graphs, and model.type = \"", model.type,
+                   "\" reads them; prepare it with --target NAME, or train an encoder or decoder");
+  spec.featuriser = info.features.featuriser;
+  spec.graph.conv = nn::parse_conv(model.type);
+  spec.graph.hidden = model.hidden;
+  spec.graph.layers = model.layers;
+  spec.graph.pool = nn::parse_pool(model.pool);
+  spec.graph.norm = nn::parse_norm(model.norm);
+  spec.graph.activation = nn::parse_activation(model.activation);
+  spec.graph.dropout = model.dropout;
+  spec.graph.residual = model.residual;
+  spec.graph.head_layers = model.head_layers;
   spec.graph.atom_dims = info.features.atom_dims;
   spec.graph.bond_dims = info.features.bond_dims;
   spec.graph.outputs = static_cast<std::int64_t>(spec.targets.size());
+}
+
+void add_transformer(ModelSpec& spec, const Recipe& recipe, const data::DatasetInfo& info) {
+  const ModelRecipe& model = recipe.model;
+  check<UserError>(info.has_tokens, info.path, " has no tokens, and model.type = \"", model.type,
+                   "\" reads them; prepare it with --tokenizer FOLDER");
+  spec.tokenizer = info.tokenizer;
+  spec.too_long = parse_too_long(recipe.data.too_long);
+  spec.mask_probability = recipe.train.mask_probability;
+  check<UserError>(model.vocabulary == 0 || model.vocabulary >= info.vocabulary,
+                   "model.vocabulary = ", model.vocabulary, " is less than the ", info.vocabulary,
+                   " tokens of ", info.path, "; leave it out");
+  spec.transformer.vocabulary = model.vocabulary > 0 ? model.vocabulary : info.vocabulary;
+  spec.transformer.max_length = model.max_length;
+  spec.transformer.token_types = model.token_types;
+  spec.transformer.hidden = model.hidden;
+  spec.transformer.layers = model.layers;
+  spec.transformer.heads = model.heads;
+  spec.transformer.key_heads = model.key_heads;
+  spec.transformer.inner = model.inner;
+  spec.transformer.activation = nn::parse_activation(model.activation);
+  spec.transformer.gated = model.gated;
+  spec.transformer.norm = nn::parse_row_norm(model.norm);
+  spec.transformer.norm_eps = model.norm_eps;
+  spec.transformer.positions = nn::parse_positions(model.positions);
+  spec.transformer.dropout = model.dropout;
+  spec.transformer.attention_dropout = model.attention_dropout;
+  nn::check_config(spec.transformer);
+}
+
+bool learns_language(const Recipe& recipe, const data::DatasetInfo& info) {
+  if (recipe.train.task != "auto") return recipe.train.task == "language";
+  return reads_tokens(recipe.model) && info.targets.empty() && recipe.data.target.empty();
+}
+
+ModelKind kind_of(const Recipe& recipe, const data::DatasetInfo& info) {
+  const bool language = learns_language(recipe, info);
+  check<UserError>(
+      recipe.train.task != "language" || recipe.data.target.empty(),
+      "train.task = \"language\" has no targets, and data.target names some; leave one "
+      "of the two out");
+  if (!reads_tokens(recipe.model)) return ModelKind::graph;
+  const bool encoder = recipe.model.type == "encoder";
+  check<UserError>(
+      encoder || language, info.path,
+      " has targets, which a decoder does not learn; take model.type = \"encoder\", or "
+      "train.task = \"language\" to learn its SMILES");
+  if (!language) return ModelKind::sequence;
+  return encoder ? ModelKind::masked_language : ModelKind::causal_language;
+}
+
+double count_parameters(const nn::TransformerConfig& c) {
+  const auto number = [](std::int64_t n) { return static_cast<double>(n); };
+  const double hidden = number(c.hidden);
+  const double inner = number(c.inner_width()) * (c.gated ? 3 : 2);
+  const double keys = number(c.heads_of_keys() * c.head_size());
+  const double layer = 2 * hidden * hidden + 2 * hidden * keys + hidden * inner;
+  const double rows = number(c.vocabulary) + number(c.token_types) +
+                      (c.positions == nn::PositionKind::learned ? number(c.max_length) : 0.0);
+  return rows * hidden + number(c.layers) * layer + hidden * hidden;
+}
+
+}  // namespace
+
+std::string name_of(ModelKind kind) {
+  constexpr std::array<std::string_view, 4> kNames = {"graph", "sequence", "masked_language",
+                                                      "causal_language"};
+  return std::string(kNames[static_cast<std::size_t>(kind)]);
+}
+
+data::TooLong parse_too_long(const std::string& name) {
+  if (name == "truncate") return data::TooLong::truncate;
+  return name == "skip" ? data::TooLong::skip : data::TooLong::error;
+}
+
+ModelSpec make_model_spec(const Recipe& recipe, const data::DatasetInfo& info) {
+  ModelSpec spec;
+  spec.kind = kind_of(recipe, info);
+  const bool language =
+      spec.kind == ModelKind::masked_language || spec.kind == ModelKind::causal_language;
+  if (!language) add_targets(spec, recipe, info);
+  if (spec.kind == ModelKind::graph) {
+    add_graph(spec, recipe.model, info);
+  } else {
+    add_transformer(spec, recipe, info);
+  }
   return spec;
+}
+
+double count_parameters(const ModelSpec& spec) {
+  return spec.kind == ModelKind::graph ? nn::count_parameters(spec.graph)
+                                       : count_parameters(spec.transformer);
 }
 
 std::vector<std::size_t> target_columns(const ModelSpec& spec, const data::DatasetInfo& info) {
@@ -95,58 +196,13 @@ void check_features(const ModelSpec& spec, const data::FeatureSchema& features,
       spec.featuriser, "'; prepare the data again with this version");
 }
 
-std::map<std::string, std::string> to_state(const ModelSpec& spec) {
-  const nlohmann::json json = {{"conv", name_of(spec.graph.conv)},
-                               {"hidden", spec.graph.hidden},
-                               {"layers", spec.graph.layers},
-                               {"pool", name_of(spec.graph.pool)},
-                               {"norm", name_of(spec.graph.norm)},
-                               {"activation", name_of(spec.graph.activation)},
-                               {"dropout", spec.graph.dropout},
-                               {"residual", spec.graph.residual},
-                               {"head_layers", spec.graph.head_layers},
-                               {"atom_dims", spec.graph.atom_dims},
-                               {"bond_dims", spec.graph.bond_dims},
-                               {"featuriser", spec.featuriser},
-                               {"targets", spec.targets},
-                               {"units", spec.units},
-                               {"mean", spec.mean},
-                               {"sd", spec.sd}};
-  return {{kStateKey, json.dump()}};
-}
-
-ModelSpec model_spec_from_state(const std::map<std::string, std::string>& state,
-                                const std::string& path) {
-  const auto entry = state.find(kStateKey);
-  check<IoError>(entry != state.end(), path, " holds no description of its model");
-  try {
-    const auto json = nlohmann::json::parse(entry->second);
-    ModelSpec spec;
-    spec.graph.conv = nn::parse_conv(json.at("conv"));
-    spec.graph.hidden = json.at("hidden");
-    spec.graph.layers = json.at("layers");
-    spec.graph.pool = nn::parse_pool(json.at("pool"));
-    spec.graph.norm = nn::parse_norm(json.at("norm"));
-    spec.graph.activation = nn::parse_activation(json.at("activation"));
-    spec.graph.dropout = json.at("dropout");
-    spec.graph.residual = json.at("residual");
-    spec.graph.head_layers = json.at("head_layers");
-    json.at("atom_dims").get_to(spec.graph.atom_dims);
-    json.at("bond_dims").get_to(spec.graph.bond_dims);
-    json.at("featuriser").get_to(spec.featuriser);
-    json.at("targets").get_to(spec.targets);
-    json.at("units").get_to(spec.units);
-    json.at("mean").get_to(spec.mean);
-    json.at("sd").get_to(spec.sd);
-    spec.graph.outputs = static_cast<std::int64_t>(spec.targets.size());
-    check<IoError>(spec.units.size() == spec.targets.size() &&
-                       spec.mean.size() == spec.targets.size() &&
-                       spec.sd.size() == spec.targets.size(),
-                   path, ": the description of its targets does not add up");
-    return spec;
-  } catch (const std::exception& error) {
-    throw IoError(concat(path, ": the description of its model cannot be read: ", error.what()));
-  }
+void check_tokens(const ModelSpec& spec, const data::DatasetInfo& info) {
+  check<UserError>(info.has_tokens, info.path,
+                   " has no tokens, and the model reads them; prepare it with --tokenizer and the "
+                   "tokenizer/ of the run");
+  check<UserError>(info.tokenizer == spec.tokenizer, info.path,
+                   " was cut into tokens in another way than the model was trained on; prepare it "
+                   "with --tokenizer and the tokenizer/ of the run");
 }
 
 }  // namespace moiety::apps

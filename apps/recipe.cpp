@@ -105,8 +105,31 @@ void set_override(const std::string& text, const std::vector<Key>& keys) {
   set_key(place, name.substr(0, dot), name.substr(dot + 1), *value.get("value"), keys);
 }
 
+/// Keys of other models than this one must be left alone: nothing would come of them.
+void check_scopes(const Recipe& recipe, const std::string& name) {
+  Recipe own = recipe;
+  Recipe usual = default_recipe(recipe.model.type);
+  const bool tokens = reads_tokens(recipe.model);
+  const std::vector<Key> keys = recipe_keys(own);
+  const std::vector<Key> defaults = recipe_keys(usual);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const bool applies =
+        keys[i].scope == Key::Scope::all || (keys[i].scope == Key::Scope::tokens) == tokens;
+    check<UserError>(applies || format_value(keys[i].field) == format_value(defaults[i].field),
+                     name, ": ", keys[i].name, " is a key of ",
+                     tokens ? "graph networks" : "encoders and decoders", ", and model.type is \"",
+                     recipe.model.type, "\"; leave it out");
+  }
+  const std::string& norm = recipe.model.norm;
+  const bool fits = tokens ? norm == "layer" || norm == "rms" : norm != "rms";
+  check<UserError>(fits, name, ": model.norm = \"", norm, "\" does not go with model.type = \"",
+                   recipe.model.type, "\"; it takes ",
+                   tokens ? "layer or rms" : "none, layer or batch");
+}
+
 /// What no single key can tell.
 void check_together(const Recipe& recipe, const std::string& name) {
+  check_scopes(recipe, name);
   check<UserError>(!recipe.data.path.empty(), name,
                    ": data.path is missing; name the data set made by `moiety prepare`");
   for (const std::string& target : recipe.data.target) {
@@ -115,6 +138,9 @@ void check_together(const Recipe& recipe, const std::string& name) {
   }
   check<UserError>((recipe.data.node_budget == 0) == (recipe.data.edge_budget == 0), name,
                    ": data.node_budget and data.edge_budget go together; set both or neither");
+  check<UserError>(recipe.train.task != "language" || reads_tokens(recipe.model), name,
+                   ": train.task = \"language\" needs model.type = \"encoder\" (tokens that were "
+                   "hidden) or \"decoder\" (the next token)");
   check<UserError>(recipe.train.min_lr <= recipe.train.lr, name,
                    ": train.min_lr = ", recipe.train.min_lr,
                    " is above train.lr = ", recipe.train.lr);
@@ -130,12 +156,35 @@ toml::table parse_toml(std::string_view text, const std::string& name) {
 
 }  // namespace
 
+bool reads_tokens(const ModelRecipe& model) {
+  return model.type == "encoder" || model.type == "decoder";
+}
+
+Recipe default_recipe(const std::string& model_type) {
+  Recipe out;
+  out.model.type = model_type;
+  if (!reads_tokens(out.model)) return out;
+  const bool encoder = model_type == "encoder";  // RoBERTa's and GPT-2's own choices
+  out.model.hidden = 384;
+  out.model.layers = 6;
+  out.model.activation = encoder ? "gelu" : "gelu_tanh";
+  out.model.norm = "layer";
+  out.model.dropout = 0.1;
+  out.model.token_types = encoder ? 1 : 0;
+  out.train.no_decay = {"embedding"};
+  return out;
+}
+
 Recipe parse_recipe(std::string_view text, const std::string& name,
                     const std::vector<std::string>& overrides) {
-  Recipe recipe;
-  const std::vector<Key> keys = recipe_keys(recipe);
-  set_all(name, parse_toml(text, name), keys);
-  for (const std::string& override_text : overrides) set_override(override_text, keys);
+  const toml::table table = parse_toml(text, name);
+  const auto fill = [&](Recipe recipe) {
+    const std::vector<Key> keys = recipe_keys(recipe);
+    set_all(name, table, keys);
+    for (const std::string& override_text : overrides) set_override(override_text, keys);
+    return recipe;
+  };
+  Recipe recipe = fill(default_recipe(fill({}).model.type));
   check_together(recipe, name);
   return recipe;
 }
@@ -147,7 +196,7 @@ Recipe read_recipe(const std::filesystem::path& file, const std::vector<std::str
 
 std::string to_toml(const Recipe& recipe) {
   Recipe copy = recipe;
-  Recipe defaults;
+  Recipe defaults = default_recipe(recipe.model.type);
   const std::vector<Key> keys = recipe_keys(copy);
   const std::vector<Key> default_keys = recipe_keys(defaults);
   std::string out;

@@ -11,8 +11,8 @@
 
 namespace moiety::apps {
 
-// The fields below hold the defaults. What each means and which values it takes is said once, in
-// recipe_keys.cpp; every Recipe that was read has passed those checks.
+// The fields below hold the defaults of graph networks. What each means and which values it takes
+// is said once, in recipe_keys.cpp; every Recipe that was read has passed those checks.
 
 struct DataRecipe {
   std::string path;
@@ -20,6 +20,9 @@ struct DataRecipe {
   std::int64_t batch_size = 64;
   std::int64_t node_budget = 0;
   std::int64_t edge_budget = 0;
+  std::int64_t token_budget = 0;
+  std::string augment = "none";
+  std::string too_long = "error";
   bool standardize = true;
   bool operator==(const DataRecipe&) const = default;
 };
@@ -34,22 +37,37 @@ struct ModelRecipe {
   bool residual = true;
   std::string pool = "mean";
   std::int64_t head_layers = 2;
+
+  std::int64_t heads = 12;
+  std::int64_t key_heads = 0;
+  std::int64_t inner = 0;
+  bool gated = false;
+  std::string positions = "learned";
+  std::int64_t max_length = 512;
+  std::int64_t vocabulary = 0;
+  std::int64_t token_types = 0;
+  double norm_eps = 1e-5;
+  double attention_dropout = 0.1;
+  std::string init_from;
   bool operator==(const ModelRecipe&) const = default;
 };
 
 struct TrainRecipe {
+  std::string task = "auto";
   std::int64_t epochs = 60;
   std::int64_t max_steps = 0;
   std::int64_t seed = 0;
   std::string precision = "f32";
   std::int64_t accumulate = 1;
 
-  std::string loss = "mae";
+  std::string loss = "auto";
   double huber_delta = 1;
+  double mask_probability = 0.15;
 
   std::string optimizer = "adamw";
   double lr = 1e-3;
   double weight_decay = 0;
+  std::vector<std::string> no_decay;
   double momentum = 0.9;
   double beta1 = 0.9;
   double beta2 = 0.999;
@@ -95,6 +113,12 @@ struct Recipe {
   RunRecipe run;
   bool operator==(const Recipe&) const = default;
 };
+
+/// Whether model.type is a transformer of tokens; else it is a graph network.
+bool reads_tokens(const ModelRecipe& model);
+
+/// The recipe with nothing set but model.type, on which other defaults depend.
+Recipe default_recipe(const std::string& model_type);
 
 /// Reads a TOML recipe; each override is "section.key=value" in TOML syntax (a bare word is taken
 /// as a string) and wins over the file. Throws UserError naming the file, the line, the key and the

@@ -14,6 +14,16 @@ Key key(std::string_view name, Field field, decltype(Key::allowed) allowed, std:
   return {name, field, std::move(allowed), help, std::move(also_called)};
 }
 
+Key of_graphs(Key key) {
+  key.scope = Key::Scope::graphs;
+  return key;
+}
+
+Key of_tokens(Key key) {
+  key.scope = Key::Scope::tokens;
+  return key;
+}
+
 Range at_least(double low) { return {.low = low}; }
 Range above(double low) { return {.low = low, .low_included = false}; }
 Range between(double low, double high) { return {.low = low, .high = high}; }
@@ -28,12 +38,26 @@ std::vector<Key> data_keys(DataRecipe& data) {
           {"targets", "label", "labels", "y"}),
       key("data.batch_size", &data.batch_size, between(1, 1 << 20), "Molecules in a batch.",
           {"batch", "minibatch", "bs"}),
-      key("data.node_budget", &data.node_budget, at_least(0),
-          "Atoms in a batch at most, with edge_budget in place of batch_size; 0 = by batch_size.",
-          {"max_nodes", "max_atoms"}),
-      key("data.edge_budget", &data.edge_budget, at_least(0),
-          "Edges in a batch at most (a bond is two), with node_budget; 0 = by batch_size.",
-          {"max_edges", "max_bonds"}),
+      of_graphs(key("data.node_budget", &data.node_budget, at_least(0),
+                    "Graph networks: atoms in a batch at most, with edge_budget in place of "
+                    "batch_size; 0 = by batch_size.",
+                    {"max_nodes", "max_atoms"})),
+      of_graphs(key("data.edge_budget", &data.edge_budget, at_least(0),
+                    "Graph networks: edges in a batch at most (a bond is two), with node_budget; "
+                    "0 = by batch_size.",
+                    {"max_edges", "max_bonds"})),
+      of_tokens(key("data.token_budget", &data.token_budget, at_least(0),
+                    "encoder, decoder: tokens in a batch at most, in place of batch_size; 0 = by "
+                    "batch_size.",
+                    {"max_tokens", "tokens_per_batch"})),
+      of_tokens(key("data.augment", &data.augment, OneOf{{"none", "random_smiles"}, {}},
+                    "encoder, decoder: random_smiles trains on another SMILES of each molecule in "
+                    "every epoch.",
+                    {"augmentation", "randomize", "randomise"})),
+      of_tokens(key("data.too_long", &data.too_long, OneOf{{"error", "truncate", "skip"}, {}},
+                    "encoder, decoder: what to do with molecules of more than model.max_length "
+                    "tokens: refuse the data set, cut them, or leave them out.",
+                    {"truncation", "overlong"})),
       key("data.standardize", &data.standardize, Anything{},
           "Train on (y - mean) / sd of the training set. Metrics stay in the target's unit.",
           {"normalize", "normalise", "standardise", "scale"}),
@@ -42,33 +66,81 @@ std::vector<Key> data_keys(DataRecipe& data) {
 
 std::vector<Key> model_keys(ModelRecipe& model) {
   return {
-      key("model.type", &model.type, OneOf{{"gcn", "gin", "gine"}, {}},
-          "Graph layer: gcn (Kipf and Welling), gin, or gine (gin that reads the bond features).",
+      key("model.type", &model.type, OneOf{{"gcn", "gin", "gine", "encoder", "decoder"}, {}},
+          "Graph network: gcn (Kipf and Welling), gin, or gine (gin that reads the bond features). "
+          "Transformer of SMILES: encoder (RoBERTa) or decoder (GPT-2).",
           {"name", "model", "arch", "architecture", "conv"}),
       key("model.hidden", &model.hidden, between(1, 65536), "Channels of each layer.",
           {"hidden_channels", "hidden_size", "hidden_dim", "dim", "width", "channels"}),
-      key("model.layers", &model.layers, between(1, 256), "Graph layers.",
+      key("model.layers", &model.layers, between(1, 256), "Layers.",
           {"num_layers", "n_layers", "depth"}),
       key("model.activation", &model.activation,
           OneOf{{"relu", "silu", "gelu", "tanh", "gelu_tanh"}, {}}, "Between layers.",
           {"act", "nonlinearity"}),
-      key("model.norm", &model.norm, OneOf{{"none", "layer", "batch"}, {}},
-          "After each graph layer. batch ties molecules together: no parts in parallel, so slower "
-          "on CPUs.",
+      key("model.norm", &model.norm, OneOf{{"none", "layer", "batch", "rms"}, {}},
+          "Graph networks: none, layer or batch, after each layer; batch ties molecules together: "
+          "no parts in parallel, so slower on CPUs. encoder, decoder: layer or rms.",
           {"normalization", "normalisation"}),
       key("model.dropout", &model.dropout, fraction(), "Share of channels dropped in training.",
           {"dropout_rate", "drop"}),
-      key("model.residual", &model.residual, Anything{}, "Add a layer's input to its output.",
-          {"skip", "residuals"}),
-      key("model.pool", &model.pool, OneOf{{"mean", "sum", "max"}, {}},
-          "How the atoms of a molecule are joined.", {"pooling", "readout", "aggregation"}),
-      key("model.head_layers", &model.head_layers, between(1, 16),
-          "Linear layers from the pooled molecule to the targets.", {"mlp_layers"}),
+      of_graphs(key("model.residual", &model.residual, Anything{},
+                    "Graph networks: add a layer's input to its output.", {"skip", "residuals"})),
+      of_graphs(key("model.pool", &model.pool, OneOf{{"mean", "sum", "max"}, {}},
+                    "Graph networks: how the atoms of a molecule are joined.",
+                    {"pooling", "readout", "aggregation"})),
+      of_graphs(key("model.head_layers", &model.head_layers, between(1, 16),
+                    "Graph networks: linear layers from the pooled molecule to the targets.",
+                    {"mlp_layers"})),
   };
+}
+
+std::vector<Key> transformer_keys(ModelRecipe& model) {
+  std::vector<Key> keys = {
+      key("model.heads", &model.heads, between(1, 1024), "encoder, decoder: heads of attention.",
+          {"num_heads", "n_heads", "n_head", "num_attention_heads"}),
+      key("model.key_heads", &model.key_heads, between(0, 1024),
+          "encoder, decoder: heads of keys and values, each shared by as many heads of queries; 0 "
+          "= as many as heads.",
+          {"kv_heads", "num_key_value_heads"}),
+      key("model.inner", &model.inner, between(0, 262144),
+          "encoder, decoder: channels within the feed-forward layer; 0 = 4 hidden.",
+          {"intermediate_size", "ffn", "n_inner", "d_ff"}),
+      key("model.gated", &model.gated, Anything{},
+          "encoder, decoder: a gate beside the feed-forward layer; with silu: SwiGLU.",
+          {"swiglu", "glu"}),
+      key("model.positions", &model.positions, OneOf{{"learned", "rotary"}, {}},
+          "encoder, decoder: how a token knows its place.", {"position_embedding", "rope"}),
+      key("model.max_length", &model.max_length, between(1, 1 << 20),
+          "encoder, decoder: tokens of the longest SMILES.",
+          {"max_len", "n_positions", "max_position_embeddings", "context"}),
+      key("model.vocabulary", &model.vocabulary, between(0, 1 << 24),
+          "encoder, decoder: tokens that there is room for; 0 = as many as the tokenizer has.",
+          {"vocab_size"}),
+      key("model.token_types", &model.token_types, between(0, 1024),
+          "encoder, decoder: rows of a type embedding of which the first is added to all tokens; "
+          "RoBERTa has 1, GPT-2 none.",
+          {"type_vocab_size"}),
+      key("model.norm_eps", &model.norm_eps, above(0),
+          "encoder, decoder: added to the variance in norms.",
+          {"layer_norm_eps", "layer_norm_epsilon"}),
+      key("model.attention_dropout", &model.attention_dropout, fraction(),
+          "encoder, decoder: share of attention's weights dropped in training.",
+          {"attn_dropout", "attn_pdrop", "attention_probs_dropout_prob"}),
+      key("model.init_from", &model.init_from, Anything{},
+          "encoder, decoder: a run or a folder in HuggingFace's layout whose weights, but for the "
+          "head, training begins with; the keys of the model's shape are taken from there.",
+          {"pretrained", "checkpoint", "init", "finetune"}),
+  };
+  for (Key& key : keys) key.scope = Key::Scope::tokens;
+  return keys;
 }
 
 std::vector<Key> training_keys(TrainRecipe& train) {
   return {
+      key("train.task", &train.task, OneOf{{"auto", "targets", "language"}, {}},
+          "targets: learn those of the data set; language: an encoder guesses hidden tokens, a "
+          "decoder the next one; auto: targets where the data set has any.",
+          {"objective", "mode"}),
       key("train.epochs", &train.epochs, between(1, 1e9), "Passes over the training set.",
           {"max_epochs", "num_epochs", "n_epochs"}),
       key("train.max_steps", &train.max_steps, at_least(0),
@@ -82,10 +154,17 @@ std::vector<Key> training_keys(TrainRecipe& train) {
       key("train.accumulate", &train.accumulate, between(1, 1e6),
           "Batches whose gradients are averaged into one optimizer step.",
           {"accumulation", "gradient_accumulation", "accumulate_grad_batches"}),
-      key("train.loss", &train.loss, OneOf{{"mse", "mae", "huber"}, {}}, "What is minimised.",
-          {"criterion", "objective", "loss_fn"}),
+      key("train.loss", &train.loss,
+          OneOf{{"auto", "mae", "mse", "huber", "bce", "cross_entropy"}, {}},
+          "What is minimised. mae, mse, huber: of measurements; bce: of classes; cross_entropy: of "
+          "tokens; auto: the first that fits.",
+          {"criterion", "loss_fn"}),
       key("train.huber_delta", &train.huber_delta, above(0),
           "Where the Huber loss turns from square to linear, in the units trained on.", {"delta"}),
+      of_tokens(key("train.mask_probability", &train.mask_probability,
+                    Range{.low = 0, .high = 1, .low_included = false, .high_included = false},
+                    "encoder: share of the tokens that are hidden and guessed.",
+                    {"mlm_probability", "mask_prob", "mlm_prob"})),
       key("train.clip_norm", &train.clip_norm, at_least(0),
           "Scale the gradient down to this norm where it is larger; 0 = off.",
           {"clip", "grad_clip", "max_norm", "gradient_clip_val", "max_grad_norm"}),
@@ -106,6 +185,9 @@ std::vector<Key> optimizer_keys(TrainRecipe& train) {
           "Learning rate at its highest.", {"learning_rate", "learningrate", "max_lr", "base_lr"}),
       key("train.weight_decay", &train.weight_decay, at_least(0),
           "adamw: decoupled from the gradient; adam and sgd: added to it.", {"wd", "l2", "decay"}),
+      key("train.no_decay", &train.no_decay, Anything{},
+          "Weights whose name contains one of these do not decay; biases and norms never do.",
+          {"no_weight_decay", "decay_exclude"}),
       key("train.momentum", &train.momentum, fraction(), "sgd only."),
       key("train.beta1", &train.beta1, fraction(), "adam and adamw: decay of the mean gradient.",
           {"betas", "beta_1"}),
@@ -200,9 +282,10 @@ bool Range::contains(double value) const {
 
 std::vector<Key> recipe_keys(Recipe& recipe) {
   std::vector<Key> keys;
-  for (auto&& part : {data_keys(recipe.data), model_keys(recipe.model), training_keys(recipe.train),
-                      optimizer_keys(recipe.train), schedule_keys(recipe.train),
-                      dist_keys(recipe.dist), run_keys(recipe.run)}) {
+  for (auto&& part :
+       {data_keys(recipe.data), model_keys(recipe.model), transformer_keys(recipe.model),
+        training_keys(recipe.train), optimizer_keys(recipe.train), schedule_keys(recipe.train),
+        dist_keys(recipe.dist), run_keys(recipe.run)}) {
     keys.insert(keys.end(), part.begin(), part.end());
   }
   return keys;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -35,12 +36,15 @@ struct Anything {};
 
 /// Everything that is known of one key of a recipe, except its default: that stands in recipe.h.
 struct Key {
+  enum class Scope : std::uint8_t { all, graphs, tokens };
+
   std::string_view name;  ///< "train.lr"
   Field field;
   std::variant<Anything, Range, OneOf> allowed;
   std::string_view help;
   /// What other programs call it; used to suggest the right name.
   std::vector<std::string_view> also_called;
+  Scope scope = Scope::all;  ///< models that it says something of
 
   std::string_view section() const { return name.substr(0, name.find('.')); }
   std::string_view leaf() const { return name.substr(name.find('.') + 1); }

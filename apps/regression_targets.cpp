@@ -11,30 +11,27 @@ namespace {
 
 kernels::Loss loss_of(const TrainRecipe& recipe) {
   if (recipe.loss == "mse") return kernels::Loss::mse;
-  if (recipe.loss == "mae") return kernels::Loss::mae;
-  return kernels::Loss::huber;
+  if (recipe.loss == "huber") return kernels::Loss::huber;
+  return kernels::Loss::mae;
 }
 
 /// As in ops::regression_loss, for one prediction.
 double point_loss(const TrainRecipe& recipe, double error) {
   const double size = std::fabs(error);
-  switch (loss_of(recipe)) {
-    case kernels::Loss::mse:
-      return error * error;
-    case kernels::Loss::mae:
-      return size;
-    case kernels::Loss::huber:
-      return size <= recipe.huber_delta ? size * size / 2
-                                        : recipe.huber_delta * (size - recipe.huber_delta / 2);
-    case kernels::Loss::bce:
-      break;  // of a class, not of an error
-  }
-  throw Error("unknown loss");
+  const double delta = recipe.huber_delta;
+  if (recipe.loss == "mse") return error * error;
+  if (recipe.loss != "huber") return size;
+  return size <= delta ? size * size / 2 : delta * (size - delta / 2);
 }
 
 }  // namespace
 
-void RegressionTargets::check_loss(const TrainRecipe&) const {}
+void RegressionTargets::check_loss(const TrainRecipe& recipe) const {
+  check<UserError>(recipe.loss != "bce" && recipe.loss != "cross_entropy", "train.loss = \"",
+                   recipe.loss,
+                   "\" is of classes or tokens, and the targets are measurements; use mae, mse, "
+                   "huber or auto");
+}
 
 Variable RegressionTargets::loss(const Variable& output, const Tensor& wanted,
                                  const TrainRecipe& recipe, double scale) const {
@@ -69,7 +66,7 @@ double RegressionTargets::rank(const Validation& validation) const {
   // Targets of different units count alike once they are measured in standard deviations.
   double sum = 0;
   for (std::size_t t = 0; t < validation.scores.targets.size(); ++t) {
-    sum += validation.scores.targets[t].scores.mae / scaler().sd()[t];
+    sum += validation.scores.targets[t].values.front() / scaler().sd()[t];
   }
   return sum;
 }
@@ -80,9 +77,13 @@ std::map<std::string, SplitScores> RegressionTargets::baselines(const data::Data
   const auto columns = target_columns(spec, dataset.info());
   std::vector<double> means;
   for (const std::size_t column : columns) means.push_back(dataset.info().target_mean[column]);
-  return {{"mean predictor", score_mean_predictor(test, means, spec.units)},
-          {"ridge on feature counts",
-           score(ridge_on_counts(dataset, spec.targets, columns), spec.units)}};
+  std::map<std::string, SplitScores> out;
+  out["mean predictor"] = score_mean_predictor(test, means, spec.units);
+  if (dataset.info().has_graphs) {
+    out["ridge on feature counts"] =
+        score(ridge_on_counts(dataset, spec.targets, columns), spec.units);
+  }
+  return out;
 }
 
 }  // namespace moiety::apps

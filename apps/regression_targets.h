@@ -18,6 +18,7 @@ class RegressionTargets final : public Targets {
   SplitScores score(const Predictions& predictions,
                     const std::vector<std::string>& units) const override;
   double rank(const Validation& validation) const override;
+  std::string chosen_by(const SplitScores&) const override { return "validation MAE"; }
   std::map<std::string, SplitScores> baselines(const data::Dataset& dataset, const ModelSpec& spec,
                                                const Predictions& test) const override;
 };

@@ -16,7 +16,7 @@ namespace {
 std::string subject(const RunRecord& run) {
   std::vector<std::string> targets;
   for (const auto& scores : scores_by_target(object_at(run.summary, "/metrics/test"))) {
-    targets.push_back(text_at(scores, "/target"));
+    if (scores.contains("target")) targets.push_back(text_at(scores, "/target"));
   }
   const std::string dataset = text_at(run.summary, "/dataset");
   return fmt::format("{}{}{}{}{}", text_at(run.summary, "/model"), targets.empty() ? "" : ": ",

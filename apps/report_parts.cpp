@@ -10,41 +10,31 @@
 #include "apps/html.h"
 #include "apps/machine.h"
 #include "apps/memory_use.h"
+#include "apps/metric_set.h"
 
 namespace moiety::apps {
 namespace {
 
 using nlohmann::json;
 
-std::string card(const std::string& title, const std::string& content) {
-  return fmt::format("<div class=\"card\">\n<h3>{}</h3>\n{}</div>\n", escape_html(title), content);
-}
-
-std::string section(const std::string& title, const std::string& content) {
-  return content.empty() ? "" : fmt::format("<h2>{}</h2>\n{}", escape_html(title), content);
-}
-
-std::string grid(const std::string& cards) {
-  return cards.empty() ? "" : fmt::format("<div class=\"grid\">\n{}</div>\n", cards);
-}
-
 std::string figure(std::optional<double> value) { return value ? format_figure(*value) : "-"; }
 
 struct Bar {
   std::string name;
-  double mae;
+  double value;
 };
 
-/// The model's test MAE for a target and the baselines', the model first.
-std::vector<Bar> error_bars(const RunRecord& run, const json& own) {
+/// The model's main test score for a target and the baselines', the model first.
+std::vector<Bar> score_bars(const RunRecord& run, const json& own) {
+  const std::string place = "/" + std::string(metric_set_of(own).main().key);
   std::vector<Bar> bars;
-  if (const auto mae = number_at(own, "/mae")) bars.push_back({"this model", *mae});
+  if (const auto value = number_at(own, place)) bars.push_back({"this model", *value});
   const json baselines = object_at(run.summary, "/baseline");
   for (const auto& [name, splits] : baselines.items()) {
     for (const json& scores : scores_by_target(object_at(splits, "/test"))) {
-      const auto mae = number_at(scores, "/mae");
-      if (mae && text_at(scores, "/target") == text_at(own, "/target"))
-        bars.push_back({name, *mae});
+      const auto value = number_at(scores, place);
+      if (value && text_at(scores, "/target") == text_at(own, "/target"))
+        bars.push_back({name, *value});
     }
   }
   return bars;
@@ -52,14 +42,14 @@ std::vector<Bar> error_bars(const RunRecord& run, const json& own) {
 
 std::string draw_bars(const std::vector<Bar>& bars, const std::string& unit) {
   double most = 0;
-  for (const Bar& bar : bars) most = std::max(most, bar.mae);
+  for (const Bar& bar : bars) most = std::max(most, bar.value);
   std::string html;
   for (std::size_t i = 0; i < bars.size(); ++i) {
-    const double share = most > 0 ? 100 * bars[i].mae / most : 0;
+    const double share = most > 0 ? 100 * bars[i].value / most : 0;
     html += fmt::format(
         "<div><div class=\"bar-label\"><span>{}</span><span>{} {}</span></div>"
         "<div class=\"track\"><div class=\"fill{}\" style=\"width:{:.1f}%\"></div></div></div>\n",
-        escape_html(bars[i].name), format_figure(bars[i].mae), escape_html(unit),
+        escape_html(bars[i].name), format_figure(bars[i].value), escape_html(unit),
         i == 0 ? " own" : "", share);
   }
   return fmt::format("<div class=\"bars\">\n{}</div>\n", html);
@@ -67,15 +57,22 @@ std::string draw_bars(const std::vector<Bar>& bars, const std::string& unit) {
 
 /// The large figure of one target.
 std::string headline_result(const RunRecord& run, const json& scores) {
+  const MetricSet& set = metric_set_of(scores);
   const std::string unit = text_at(scores, "/unit");
   const std::string target = text_at(scores, "/target");
+  std::string others;
+  for (const Metric& metric : set.metrics.subspan(1)) {
+    others += fmt::format("{}{} {}", others.empty() ? "" : ", ", metric.title,
+                          figure(number_at(scores, fmt::format("/{}", metric.key))));
+  }
   return fmt::format(
-      "<h3>Test MAE{}{}</h3>\n<div class=\"big\">{} <small>{}</small></div>\n"
-      "<p class=\"note\">RMSE {}, R<sup>2</sup> {}, over {} molecules the model has not seen.</p>\n"
+      "<h3>Test {}{}{}</h3>\n<div class=\"big\">{} <small>{}</small></div>\n"
+      "<p class=\"note\">{}, over {} {} the model has not seen.</p>\n"
       "{}",
-      target.empty() ? "" : ", ", escape_html(target), figure(number_at(scores, "/mae")),
-      escape_html(unit), figure(number_at(scores, "/rmse")), figure(number_at(scores, "/r2")),
-      figure(number_at(scores, "/molecules")), draw_bars(error_bars(run, scores), unit));
+      set.main().title, target.empty() ? "" : ", ", escape_html(target),
+      figure(number_at(scores, fmt::format("/{}", set.main().key))), escape_html(unit), others,
+      figure(number_at(scores, fmt::format("/{}", set.counted))), set.counted,
+      draw_bars(score_bars(run, scores), unit));
 }
 
 std::string fact_list(const std::vector<std::pair<std::string, std::string>>& facts) {
@@ -102,6 +99,7 @@ std::string run_facts(const json& summary) {
   };
   return fact_list({{"training", format_duration(number_at(summary, "/seconds"))},
                     {"ended by", text_at(summary, "/stopped_by")},
+                    {"weights chosen by", text_at(summary, "/chosen_by")},
                     {"epochs", whole("/epochs")},
                     {"steps", whole("/steps")},
                     {"parameters", whole("/parameters")},
@@ -130,72 +128,22 @@ std::string curve_card(const std::string& title, std::vector<Series> series,
   return series.empty() ? "" : card(title, line_plot(series, "epoch", y_label));
 }
 
-/// A target's values for which both truth and prediction are finite.
-struct Pairs {
-  std::vector<double> truth;
-  std::vector<double> prediction;
-  std::vector<double> error;
-  std::size_t left_out = 0;
-};
-
-Pairs pairs_of(const Predictions& predictions, std::size_t target) {
-  Pairs pairs;
-  for (std::size_t i = target; i < predictions.truth.size(); i += predictions.targets.size()) {
-    const double truth = predictions.truth[i], prediction = predictions.prediction[i];
-    if (!std::isfinite(truth) || !std::isfinite(prediction)) {
-      ++pairs.left_out;
-      continue;
-    }
-    pairs.truth.push_back(truth);
-    pairs.prediction.push_back(prediction);
-    pairs.error.push_back(prediction - truth);
+std::string score_row(const std::string& name, const json& scores, const MetricSet& set) {
+  std::string cells;
+  for (const Metric& metric : set.metrics) {
+    cells += fmt::format("<td>{}</td>", figure(number_at(scores, fmt::format("/{}", metric.key))));
   }
-  return pairs;
+  return fmt::format("<tr><td>{}</td>{}<td>{}</td><td>{}</td></tr>\n", escape_html(name), cells,
+                     escape_html(text_at(scores, "/unit")),
+                     figure(number_at(scores, fmt::format("/{}", set.counted))));
 }
 
-std::string parity_note(const Pairs& pairs) {
-  std::string note = fmt::format("{} molecules", pairs.truth.size());
-  if (pairs.truth.size() > kMostPoints) {
-    note += ", counted in small squares, stronger colour is more";
-  }
-  if (pairs.left_out > 0) note += fmt::format("; {} without a value left out", pairs.left_out);
-  return fmt::format("<p class=\"note\">{}.</p>\n", note);
-}
-
-/// The scores of target `name` in a split: those of the split itself when it has one target.
-const json& target_scores(const json& split, const std::string& name) {
-  const auto targets = split.find("targets");
-  return targets != split.end() && targets->contains(name) ? (*targets)[name] : split;
-}
-
-std::string target_plots(const RunRecord& run, std::size_t target) {
-  const Pairs pairs = pairs_of(*run.predictions, target);
-  if (pairs.truth.empty()) return "";
-  const json split = run.summary.value(json::json_pointer("/metrics/test"), json::object());
-  const std::string& column = run.predictions->targets[target];
-  const json& scores = target_scores(split, column);
-  const std::string name = scores.value("target", column);
-  const std::string unit = scores.value("unit", "");
-  return card(name + ": prediction and truth",
-              parity_plot(pairs.truth, pairs.prediction, unit) + parity_note(pairs)) +
-         card(name + ": errors",
-              error_histogram(pairs.error, unit) +
-                  "<p class=\"note\">The outermost columns hold what lies further out.</p>\n");
-}
-
-std::string score_row(const std::string& name, const json& scores) {
-  return fmt::format(
-      "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-      escape_html(name), figure(number_at(scores, "/mae")), figure(number_at(scores, "/rmse")),
-      figure(number_at(scores, "/r2")), escape_html(text_at(scores, "/unit")),
-      figure(number_at(scores, "/molecules")));
-}
-
-std::string split_rows(const std::string& name, const json& split) {
+std::string split_rows(const std::string& name, const json& split, const MetricSet& set) {
   std::string rows;
   const std::vector<json> targets = scores_by_target(split);
   for (const json& scores : targets) {
-    rows += score_row(targets.size() > 1 ? name + ", " + text_at(scores, "/target") : name, scores);
+    rows += score_row(targets.size() > 1 ? name + ", " + text_at(scores, "/target") : name, scores,
+                      set);
   }
   return rows;
 }
@@ -216,48 +164,50 @@ std::string headline(const RunRecord& run) {
 }
 
 std::string training_curves(const RunRecord& run) {
-  const std::string unit = text_at(run.summary, "/metrics/test/unit");
   const auto curve = [&](const std::string& name, std::string_view place) {
     return curve_of(run, name, "/epoch", place);
   };
-  const std::string cards =
-      curve_card("Loss", {curve("training", "/train/loss"), curve("validation", "/valid/loss")},
-                 "loss") +
-      curve_card("Validation error", {curve("MAE", "/valid/mae"), curve("RMSE", "/valid/rmse")},
-                 unit.empty() ? "error" : fmt::format("error ({})", unit)) +
-      curve_card("Learning rate", {curve("learning rate", "/lr")}, "learning rate") +
-      curve_card("Gradient norm", {curve("gradient norm", "/train/grad_norm")}, "norm");
+  std::string cards = curve_card(
+      "Loss", {curve("training", "/train/loss"), curve("validation", "/valid/loss")}, "loss");
+  const MetricSet& set =
+      metric_set_of(run.metrics.empty() ? json::object() : object_at(run.metrics.back(), "/valid"));
+  const std::string unit = text_at(run.summary, "/metrics/test/unit");
+  for (std::size_t i = 0; i < set.metrics.size();) {
+    const Metric& first = set.metrics[i];
+    std::vector<Series> series;
+    for (; i < set.metrics.size() && set.metrics[i].curve == first.curve; ++i) {
+      series.push_back(
+          curve(std::string(set.metrics[i].title), fmt::format("/valid/{}", set.metrics[i].key)));
+    }
+    std::string label = series.size() > 1 ? "score" : std::string(first.title);
+    if (first.has_unit) label = unit.empty() ? "error" : fmt::format("error ({})", unit);
+    if (!first.curve.empty()) cards += curve_card(std::string(first.curve), series, label);
+  }
+  cards += curve_card("Learning rate", {curve("learning rate", "/lr")}, "learning rate") +
+           curve_card("Gradient norm", {curve("gradient norm", "/train/grad_norm")}, "norm");
   return section("Training", grid(cards));
 }
 
-std::string test_plots(const RunRecord& run, const std::filesystem::path& folder) {
-  if (!run.predictions) return "";
-  std::string cards;
-  for (std::size_t t = 0; t < run.predictions->targets.size(); ++t) cards += target_plots(run, t);
-  if (cards.empty()) return "";
-  const std::string file = RunFiles{folder}.predictions().string();
-  return section("Test set",
-                 grid(cards) + fmt::format("<p class=\"note\">Molecule by molecule: <a href=\"{}\">"
-                                           "predictions_test.csv</a></p>\n",
-                                           escape_html(file)));
-}
-
 std::string scores_table(const RunRecord& run) {
+  const json metrics = object_at(run.summary, "/metrics");
+  const std::vector<json> tests = scores_by_target(object_at(metrics, "/test"));
+  const MetricSet& set = metric_set_of(tests.empty() ? json::object() : tests.front());
   std::string rows;
   for (const char* split : {"train", "valid", "test"}) {
-    const json metrics = run.summary.value("metrics", json::object());
-    if (metrics.contains(split)) rows += split_rows(split, metrics[split]);
+    if (metrics.contains(split)) rows += split_rows(split, metrics[split], set);
   }
-  const json baselines = run.summary.value("baseline", json::object());
+  const json baselines = object_at(run.summary, "/baseline");
   for (const auto& [name, splits] : baselines.items()) {
     for (const auto& [split, scores] : splits.items())
-      rows += split_rows(name + ", " + split, scores);
+      rows += split_rows(name + ", " + split, scores, set);
   }
   if (rows.empty()) return "";
+  std::string head;
+  for (const Metric& metric : set.metrics) head += fmt::format("<th>{}</th>", metric.title);
   return section("Scores",
-                 "<div class=\"card scroll\"><table>\n<tr><th></th><th>MAE</th><th>RMSE</th>"
-                 "<th>R<sup>2</sup></th><th>unit</th><th>molecules</th></tr>\n" +
-                     rows + "</table></div>\n");
+                 fmt::format("<div class=\"card scroll\"><table>\n<tr><th></th>{}<th>unit</th>"
+                             "<th>{}</th></tr>\n{}</table></div>\n",
+                             head, set.counted, rows));
 }
 
 std::string recipe_and_machine(const RunRecord& run) {

@@ -136,7 +136,7 @@ RunFiles open_run(const fs::path& path) {
 void check_not_of_run(const RunFiles& files, const fs::path& output, const fs::path& allowed) {
   std::vector<fs::path> own = {files.recipe(),      files.metrics(), files.summary(),
                                files.predictions(), files.report(),  files.lock()};
-  for (const fs::path& folder : {files.checkpoints(), files.tensorboard()}) {
+  for (const fs::path& folder : {files.checkpoints(), files.tensorboard(), files.tokenizer()}) {
     if (!fs::is_directory(folder)) continue;
     for (const auto& entry : fs::directory_iterator(folder)) own.push_back(entry.path());
   }

@@ -25,6 +25,7 @@ struct RunFiles {
   std::filesystem::path report() const { return root / "report.html"; }
   std::filesystem::path checkpoints() const { return root / "checkpoints"; }
   std::filesystem::path tensorboard() const { return root / "tensorboard"; }
+  std::filesystem::path tokenizer() const { return root / "tokenizer"; }
   std::filesystem::path lock() const { return root / ".lock"; }
 };
 

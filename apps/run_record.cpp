@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/run_record.h"
 
+#include "apps/metric_set.h"
+
 namespace moiety::apps {
 namespace {
 
@@ -25,7 +27,11 @@ RunRecord load_run(const RunFiles& files) {
   run.name = folder_name(files.root);
   run.summary = fs::exists(files.summary()) ? read_summary(files) : json::object();
   run.metrics = read_metrics(files);
-  if (fs::exists(files.predictions())) run.predictions = read_predictions(files.predictions());
+  const bool of_language =
+      &metric_set_of(object_at(run.summary, "/metrics/test")) == &language_metrics();
+  if (!of_language && fs::exists(files.predictions())) {
+    run.predictions = read_predictions(files.predictions());
+  }
   run.recipe = read_file(files.recipe());
   return run;
 }

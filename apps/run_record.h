@@ -18,7 +18,7 @@ struct RunRecord {
   std::string name;                        ///< the folder's name
   nlohmann::json summary;                  ///< summary.json; empty while the run is training
   std::vector<nlohmann::json> metrics;     ///< the lines of metrics.jsonl
-  std::optional<Predictions> predictions;  ///< of the test split
+  std::optional<Predictions> predictions;  ///< of the test split, beside the truth
   std::string recipe;                      ///< recipe.toml
 };
 

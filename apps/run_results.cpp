@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "apps/report.h"
 #include "apps/result_screen.h"
 #include "apps/summary.h"
@@ -11,9 +13,12 @@
 namespace moiety::apps {
 namespace {
 
-std::string describe_model(const Recipe& recipe) {
-  return fmt::format("{}, {} layers of {}", recipe.model.type, recipe.model.layers,
-                     recipe.model.hidden);
+/// "gcn, 5 layers of 128"; of a language model also which one.
+std::string describe_model(const Recipe& recipe, const ModelSpec& spec) {
+  std::string kind = spec.targets.empty() ? ", " + name_of(spec.kind) : "";
+  std::ranges::replace(kind, '_', ' ');
+  return fmt::format("{}, {} layers of {}{}", recipe.model.type, recipe.model.layers,
+                     recipe.model.hidden, kind);
 }
 
 }  // namespace
@@ -37,10 +42,11 @@ void write_results(const Recipe& recipe, const data::Dataset& dataset, const Tra
   const TrainingPosition& at = trainer.position();
   Summary summary;
   summary.name = run.files().root.filename().string();
-  summary.model = describe_model(recipe);
+  summary.model = describe_model(recipe, best->spec());
   summary.dataset = dataset.path();
   summary.metrics = outcome.metrics;
   summary.baselines = outcome.baselines;
+  summary.chosen_by = outcome.chosen_by;
   summary.molecules = {{"train", dataset.info().train},
                        {"valid", dataset.info().valid},
                        {"test", dataset.info().test}};

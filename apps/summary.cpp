@@ -9,6 +9,7 @@ nlohmann::json to_json(const Summary& summary) {
                            {"dataset", summary.dataset},
                            {"metrics", nlohmann::json::object()},
                            {"baseline", nlohmann::json::object()},
+                           {"chosen_by", summary.chosen_by},
                            {"molecules", summary.molecules},
                            {"seconds", summary.seconds},
                            {"molecules_per_second", summary.molecules_per_second},

@@ -20,6 +20,7 @@ struct Summary {
   std::map<std::string, SplitScores> metrics;  ///< by split: train, valid, test
   /// By name, then split: "mean predictor" -> "test" -> scores. Shown beside the model's.
   std::map<std::string, std::map<std::string, SplitScores>> baselines;
+  std::string chosen_by;                          ///< what the best weights were chosen by
   std::map<std::string, std::int64_t> molecules;  ///< by split
   double seconds = 0;                             ///< of training, over all restarts
   double molecules_per_second = 0;                ///< trained on, forward and backward

@@ -53,21 +53,27 @@ Predictions SupervisedTask::predictions(const data::Dataset& dataset,
   return out;
 }
 
+SplitScores SupervisedTask::score(const data::Dataset& dataset, std::span<const std::int64_t> rows,
+                                  const std::vector<std::string>& units) const {
+  return targets_->score(predictions(dataset, rows_that_fit(dataset, rows), /*names=*/false),
+                         units);
+}
+
 SplitScores SupervisedTask::evaluate(const data::Dataset& dataset,
                                      std::span<const std::int64_t> rows) const {
-  return targets_->score(predictions(dataset, rows, /*names=*/false),
-                         common_units(spec(), dataset.info()));
+  return score(dataset, rows, common_units(spec(), dataset.info()));
 }
 
 RunOutcome SupervisedTask::outcome(const data::Dataset& dataset) const {
   RunOutcome out;
-  const Predictions test = predictions(dataset, dataset.split(data::Split::test), /*names=*/true);
+  const auto test_rows = rows_that_fit(dataset, dataset.split(data::Split::test));
+  const Predictions test = predictions(dataset, test_rows, /*names=*/true);
   out.test_predictions = to_csv(test);
   for (const data::Split split : {data::Split::train, data::Split::valid}) {
-    out.metrics[name_of(split)] =
-        targets_->score(predictions(dataset, dataset.split(split), /*names=*/false), spec().units);
+    out.metrics[name_of(split)] = score(dataset, dataset.split(split), spec().units);
   }
   out.metrics["test"] = targets_->score(test, spec().units);
+  out.chosen_by = targets_->chosen_by(out.metrics["valid"]);
   for (auto& [name, scores] : targets_->baselines(dataset, spec(), test)) {
     out.baselines[name]["test"] = std::move(scores);
   }
@@ -76,8 +82,22 @@ RunOutcome SupervisedTask::outcome(const data::Dataset& dataset) const {
 
 std::vector<RowPrediction> SupervisedTask::predict(const data::Dataset& dataset,
                                                    std::span<const std::int64_t> rows) const {
-  return rows_of(predict_values(dataset, rows), spec().targets.size());
+  std::vector<std::string> problems;
+  std::vector<std::int64_t> fitting;
+  for (const std::int64_t row : rows) {
+    problems.push_back(problem_of(dataset, row));
+    if (problems.back().empty()) fitting.push_back(row);
+  }
+  const auto values = fitting.empty() ? std::vector<double>() : predict_values(dataset, fitting);
+  return rows_with_problems(values, spec().targets.size(), std::move(problems));
 }
+
+std::vector<std::int64_t> SupervisedTask::rows_that_fit(const data::Dataset&,
+                                                        std::span<const std::int64_t> rows) const {
+  return {rows.begin(), rows.end()};
+}
+
+std::string SupervisedTask::problem_of(const data::Dataset&, std::int64_t) const { return ""; }
 
 SupervisedObjective::SupervisedObjective(const SupervisedTask& task, const data::Dataset& dataset,
                                          const Recipe& recipe)
@@ -90,8 +110,7 @@ SupervisedObjective::SupervisedObjective(const SupervisedTask& task, const data:
 }
 
 std::vector<std::int64_t> SupervisedObjective::rows(data::Split split) const {
-  const auto rows = dataset_.split(split);
-  return {rows.begin(), rows.end()};
+  return task_.rows_that_fit(dataset_, dataset_.split(split));
 }
 
 Validation SupervisedObjective::validate() const {
@@ -124,15 +143,6 @@ Variable SupervisedObjective::loss(const Variable& output, const Tensor& y, doub
 std::int64_t count_present(const Tensor& y) {
   const std::span values(y.data<float>(), static_cast<std::size_t>(y.numel()));
   return std::ranges::count_if(values, [](float value) { return !std::isnan(value); });
-}
-
-std::vector<RowPrediction> rows_of(const std::vector<double>& values, std::size_t width) {
-  std::vector<RowPrediction> out;
-  for (std::size_t i = 0; i < values.size(); i += width) {
-    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i);
-    out.push_back({{begin, begin + static_cast<std::ptrdiff_t>(width)}, ""});
-  }
-  return out;
 }
 
 }  // namespace moiety::apps

@@ -34,8 +34,20 @@ class SupervisedTask : public Task {
   /// Predictions for rows that fit the model, [M * T], row by row.
   virtual std::vector<double> predict_values(const data::Dataset& dataset,
                                              std::span<const std::int64_t> rows) const = 0;
+  /// Rows that can be trained on and judged. Throws UserError where the others must not be left
+  /// out.
+  virtual std::vector<std::int64_t> rows_that_fit(const data::Dataset& dataset,
+                                                  std::span<const std::int64_t> rows) const;
+  /// Why nothing can be predicted of a row, "" where something can.
+  virtual std::string problem_of(const data::Dataset& dataset, std::int64_t row) const;
 
  private:
+  friend class SupervisedObjective;
+
+  /// Of a split, which may have no rows left.
+  SplitScores score(const data::Dataset& dataset, std::span<const std::int64_t> rows,
+                    const std::vector<std::string>& units) const;
+
   std::unique_ptr<Targets> targets_;
 };
 
@@ -67,8 +79,5 @@ class SupervisedObjective : public Objective {
 
 /// Values of y [M, T] that are not missing.
 std::int64_t count_present(const Tensor& y);
-
-/// One prediction a row from values [M * T].
-std::vector<RowPrediction> rows_of(const std::vector<double>& values, std::size_t width);
 
 }  // namespace moiety::apps

@@ -43,6 +43,8 @@ class Targets {
                             const std::vector<std::string>& units) const = 0;
   /// The smaller, the better.
   virtual double rank(const Validation& validation) const = 0;
+  /// What that looks at, for people: "validation MAE".
+  virtual std::string chosen_by(const SplitScores& valid) const = 0;
   /// Scores of simpler models on the test split, by name; `test` has the truth.
   virtual std::map<std::string, SplitScores> baselines(const data::Dataset& dataset,
                                                        const ModelSpec& spec,

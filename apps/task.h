@@ -17,6 +17,7 @@
 #include "data/loader.h"
 #include "data/row_source.h"
 #include "nn/forward_context.h"
+#include "nn/huggingface.h"
 #include "nn/recorded_step.h"
 
 namespace moiety::apps {
@@ -31,8 +32,8 @@ struct StepParts {
 
 /// The same for nn::RecordedStep.
 struct RecordedBatches {
-  std::function<PackedBatch(const GraphBatch&)> pack;
-  std::function<std::int64_t(const PackedBatch&)> counted;  ///< targets of a batch
+  data::LoaderOptions loader;                               ///< which makes packed batches
+  std::function<std::int64_t(const PackedBatch&)> counted;  ///< targets or tokens of a batch
   nn::BatchLoss loss;
 };
 
@@ -72,11 +73,16 @@ struct RowPrediction {
   std::string problem;
 };
 
+/// A prediction a row: `values` has `width` numbers of each row whose problem is "", in order.
+std::vector<RowPrediction> rows_with_problems(const std::vector<double>& values, std::size_t width,
+                                              std::vector<std::string> problems);
+
 /// What a finished run has to show.
 struct RunOutcome {
   std::map<std::string, SplitScores> metrics;  ///< by split
   /// By name, then split: "mean predictor" -> "test" -> scores.
   std::map<std::string, std::map<std::string, SplitScores>> baselines;
+  std::string chosen_by;         ///< what the best weights were chosen by
   std::string test_predictions;  ///< CSV, a line a row of the test split
 };
 
@@ -92,6 +98,9 @@ class Task {
   const ModelSpec& spec() const { return spec_; }
   Device& device() const { return device_; }
   virtual const nn::Module& model() const = 0;
+  /// Where the model's tensors lie in a state dict of HuggingFace's library, whose padding token
+  /// has this number. Throws UserError where it has no counterpart there.
+  virtual nn::StateDictNames state_dict_names(std::int64_t padding) const;
 
   /// Throws UserError unless the data set holds what the model reads, as it was trained on it.
   virtual void check_data(const data::Dataset& dataset) const = 0;

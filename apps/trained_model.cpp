@@ -24,18 +24,22 @@ std::unique_ptr<Task> load_model(const std::filesystem::path& checkpoint, Device
   return task;
 }
 
-std::unique_ptr<Task> load_model_of(const std::filesystem::path& run_or_checkpoint,
-                                    Device& device) {
+std::filesystem::path weights_of(const std::filesystem::path& run_or_checkpoint) {
   if (std::filesystem::is_regular_file(run_or_checkpoint)) {
     check<UserError>(is_checkpoint(run_or_checkpoint), run_or_checkpoint.string(),
                      " is neither a run directory nor a checkpoint");
-    return load_model(run_or_checkpoint, device);
+    return run_or_checkpoint;
   }
-  const std::filesystem::path best = best_model_path(open_run(run_or_checkpoint));
+  std::filesystem::path best = best_model_path(open_run(run_or_checkpoint));
   check<UserError>(std::filesystem::exists(best), run_or_checkpoint.string(),
                    " holds no trained model yet (no ", best.filename().string(),
                    "); train at least to the first validation");
-  return load_model(best, device);
+  return best;
+}
+
+std::unique_ptr<Task> load_model_of(const std::filesystem::path& run_or_checkpoint,
+                                    Device& device) {
+  return load_model(weights_of(run_or_checkpoint), device);
 }
 
 }  // namespace moiety::apps

@@ -15,6 +15,10 @@ bool is_checkpoint(const std::filesystem::path& file);
 /// or no model.
 std::unique_ptr<Task> load_model(const std::filesystem::path& checkpoint, Device& device);
 
+/// Where the best weights of a run directory are; a checkpoint file is its own. Throws UserError
+/// where there are none.
+std::filesystem::path weights_of(const std::filesystem::path& run_or_checkpoint);
+
 /// The best weights of a run directory, or a checkpoint file itself. Throws UserError when there
 /// are none.
 std::unique_ptr<Task> load_model_of(const std::filesystem::path& run_or_checkpoint, Device& device);

@@ -11,10 +11,13 @@ namespace moiety::apps {
 namespace {
 
 data::SamplerOptions sampler_options(const Recipe& recipe) {
-  const bool by_budget = recipe.data.node_budget > 0 || recipe.data.edge_budget > 0;
+  const bool by_tokens = recipe.data.token_budget > 0;
+  const bool by_budget = recipe.data.node_budget > 0 || by_tokens;
   return {.batch_size = by_budget ? 0 : recipe.data.batch_size,
           .node_budget = recipe.data.node_budget,
           .edge_budget = recipe.data.edge_budget,
+          .token_budget = recipe.data.token_budget,
+          .max_length = by_tokens ? recipe.model.max_length : 0,
           .shuffle = true,
           .seed = static_cast<std::uint64_t>(recipe.train.seed)};
 }
@@ -27,6 +30,7 @@ nn::OptimizerConfig optimizer_config(const TrainRecipe& train) {
   out.beta2 = train.beta2;
   out.eps = train.eps;
   out.weight_decay = train.weight_decay;
+  out.no_decay = train.no_decay;
   out.clip_norm = train.clip_norm;
   return out;
 }
@@ -48,7 +52,7 @@ nn::ScheduleConfig schedule_config(const TrainRecipe& train, std::int64_t steps_
 /// Before any of it is allocated: the system would end the process without a word.
 void check_memory(const ModelSpec& spec, const Device& device) {
   constexpr double kCopies = 4;  // weights, gradients and what the optimizer keeps of each
-  const double parameters = nn::count_parameters(spec.graph);
+  const double parameters = count_parameters(spec);
   const double bytes = kCopies * sizeof(float) * parameters;
   const std::size_t memory = device.memory().total;
   check<UserError>(bytes <= static_cast<double>(memory), "the model has ", parameters,
@@ -74,21 +78,24 @@ kernels::AttentionLibrary attention_library(const RunRecipe& run, const Device& 
 }
 
 std::unique_ptr<Task> make_new_task(const Recipe& recipe, const data::DatasetInfo& info,
-                                    Device& device) {
+                                    Device& device, const Pretrained* pretrained) {
   check<UserError>(info.valid > 0 && info.test > 0, recipe.data.path,
                    " has no molecules in its validation or test split; prepare it with --split");
   const ModelSpec spec = make_model_spec(recipe, info);
   check_memory(spec, device);
-  return make_task(spec, device, static_cast<std::uint64_t>(recipe.train.seed));
+  auto task = make_task(spec, device, static_cast<std::uint64_t>(recipe.train.seed));
+  if (pretrained != nullptr) load_weights(*pretrained, *task);
+  return task;
 }
 
 }  // namespace
 
-Trainer::Trainer(const Recipe& recipe, const data::Dataset& dataset, Device& device)
+Trainer::Trainer(const Recipe& recipe, const data::Dataset& dataset, Device& device,
+                 const Pretrained* pretrained)
     : recipe_(recipe),
       dataset_(dataset),
       device_(device),
-      task_(make_new_task(recipe, dataset.info(), device)),
+      task_(make_new_task(recipe, dataset.info(), device, pretrained)),
       objective_(task_->objective(dataset, recipe)),
       sampler_(dataset, objective_->rows(data::Split::train), sampler_options(recipe)),
       early_stopping_(recipe.train.early_stop_patience) {

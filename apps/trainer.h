@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "apps/metrics.h"
+#include "apps/pretrained.h"
 #include "apps/recipe.h"
 #include "apps/task.h"
 #include "apps/training_step.h"
@@ -34,8 +35,10 @@ struct TrainingPosition {
 /// with the same weights, bit for bit, as one that was not.
 class Trainer {
  public:
-  /// The device must outlive it. Throws UserError for recipes that do not fit the data set.
-  Trainer(const Recipe& recipe, const data::Dataset& dataset, Device& device);
+  /// The device must outlive it. The weights are new, or those of a pretrained model as far as they
+  /// go. Throws UserError for recipes that do not fit the data set.
+  Trainer(const Recipe& recipe, const data::Dataset& dataset, Device& device,
+          const Pretrained* pretrained = nullptr);
 
   /// Optimizer steps of the whole training.
   std::int64_t total_steps() const { return total_steps_; }

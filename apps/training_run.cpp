@@ -21,6 +21,7 @@
 #include "apps/signals.h"
 #include "apps/tensorboard.h"
 #include "apps/trainer.h"
+#include "data/tokenizer_record.h"
 
 namespace moiety::apps {
 namespace {
@@ -101,20 +102,36 @@ class TrainingLoop {
     events_.scalar("train/loss", at.step, line.train_loss);
     events_.scalar("train/lr", at.step, lr);
     events_.scalar("valid/loss", at.step, valid.loss);
-    for (const TargetScores& target : last_->targets) {
-      const bool alone = last_->targets.size() == 1;
-      events_.scalar(alone ? "valid/mae" : "valid/mae/" + target.name, at.step, target.scores.mae);
-    }
+    write_events(at.step);
     events_.flush();
+  }
+
+  /// The main metric of each target and the means of the others.
+  void write_events(std::int64_t step) {
+    const bool alone = last_->targets.size() == 1;
+    for (const Metric& metric : last_->set->metrics) {
+      const std::string name = "valid/" + std::string(metric.key);
+      if (name == "valid/loss") continue;  // of a language model: it is there
+      if (alone || &metric != &last_->set->main()) {
+        events_.scalar(name, step, last_->value(metric.key));
+        continue;
+      }
+      for (const TargetScores& target : last_->targets) {
+        events_.scalar(name + "/" + target.name, step, target.values.front());
+      }
+    }
   }
 
   std::string note() const {
     const TrainingPosition& at = trainer_.position();
     std::string valid;
     for (const TargetScores& target : last_ ? last_->targets : std::vector<TargetScores>{}) {
+      const Metric& metric = last_->set->main();
       const std::string name = last_->targets.size() > 1 ? target.name + " " : "";
-      valid += fmt::format("{}{}{:.4g} {}", valid.empty() ? ", valid MAE " : ", ", name,
-                           target.scores.mae, target.unit);
+      const std::string unit = metric.has_unit ? " " + target.unit : "";
+      valid += fmt::format("{}{}{:.4g}{}",
+                           valid.empty() ? fmt::format(", valid {} ", metric.title) : ", ", name,
+                           target.values.front(), unit);
     }
     return fmt::format("step {}/{}{}", at.step, trainer_.total_steps(), valid);
   }
@@ -152,7 +169,7 @@ void check_same_recipe(const RunFiles& files, const Recipe& recipe) {
 
 /// A data set may have more targets than the recipe names: the others are left alone, not learnt.
 void say_targets(const std::vector<std::string>& used, const data::DatasetInfo& info) {
-  if (used.size() == info.targets.size()) return;
+  if (used.empty() || used.size() == info.targets.size()) return;
   std::vector<std::string> others;
   for (const data::TargetSpec& target : info.targets) {
     if (!std::ranges::count(used, target.name)) others.push_back(target.name);
@@ -161,15 +178,38 @@ void say_targets(const std::vector<std::string>& used, const data::DatasetInfo& 
                fmt::join(others, ", "));
 }
 
-void train(const Recipe& recipe, const data::Dataset& dataset, Device& device,
+/// For other programs, and for data sets that are prepared later; a checkpoint has its own.
+void keep_tokenizer(const ModelSpec& spec, const RunFiles& files) {
+  if (spec.tokenizer.empty()) return;
+  data::tokenizer_from_json(spec.tokenizer, "the model's tokenizer")->save(files.tokenizer());
+}
+
+/// What the training begins with, if the recipe names it; the keys of the model's shape become
+/// those of that one. A run that goes on knows them itself, and needs it no more.
+std::optional<Pretrained> find_pretrained(Recipe& recipe, const RunFiles& files, bool resume) {
+  if (recipe.model.init_from.empty()) return std::nullopt;
+  if (!resume) {
+    const Pretrained pretrained = open_pretrained(recipe.model.init_from);
+    adopt_shape(recipe, pretrained);
+    return pretrained;
+  }
+  if (std::filesystem::exists(files.recipe())) {
+    adopt_shape(recipe, read_recipe(files.recipe()), files.recipe().string());
+  }
+  return std::nullopt;
+}
+
+void train(Recipe recipe, const data::Dataset& dataset, Device& device,
            const std::filesystem::path& output, bool resume) {
-  Trainer trainer(recipe, dataset, device);
+  const auto pretrained = find_pretrained(recipe, RunFiles{output}, resume);
+  Trainer trainer(recipe, dataset, device, pretrained ? &*pretrained : nullptr);
   RunDirectory run(output, resume ? RunDirectory::Mode::resume : RunDirectory::Mode::create);
   if (resume) {
     check_same_recipe(run.files(), recipe);
     resume_newest(trainer, run);
   }
   run.write_recipe(to_toml(recipe));
+  keep_tokenizer(trainer.spec(), run.files());
   say_targets(trainer.spec().targets, dataset.info());
 
   const StopSignals signals;

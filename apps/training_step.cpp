@@ -75,7 +75,7 @@ class StepOnGpu final : public TrainingStep {
         recorded_(work.parameters, work.gradients, work.optimizer, work.ema,
                   with_context(batches_.loss, work.recipe, work.attention)) {}
 
-  data::LoaderOptions loader_options() const override { return {.pack = batches_.pack}; }
+  data::LoaderOptions loader_options() const override { return batches_.loader; }
 
   void run(std::vector<data::LoadedBatch> batches, std::int64_t number, double lr) override {
     std::int64_t counted = 0;

@@ -85,6 +85,10 @@ LoadedBatch Loader::Impl::make(const EpochPlan& plan, Cursor at) const {
   if (!molecules.empty() && options.sequences) {
     out.sequences = collate_tokens(dataset, molecules, *options.sequences, at.epoch,
                                    options.tokens_per_part, device);
+    if (options.pack_sequences) {
+      out.packed = options.pack_sequences(out.sequences.at(0));
+      out.sequences.clear();
+    }
   } else if (!molecules.empty()) {
     out.parts = collate_parts(dataset, molecules, options.nodes_per_part, device);
     if (options.pack) {
@@ -115,7 +119,10 @@ Loader::Loader(const Dataset& dataset, const Sampler& sampler, Device& device,
                    "a loader needs prefetch >= 1 and nodes_per_part >= 0");
   check<UserError>(!options.pack || options.nodes_per_part == 0,
                    "a loader packs whole batches: nodes_per_part must be 0");
-  check<UserError>(!options.pack || !options.sequences, "a loader packs graphs, not sequences");
+  check<UserError>(options.sequences ? !options.pack : !options.pack_sequences,
+                   "a loader packs batches as what they are, graphs or sequences");
+  check<UserError>(!options.pack_sequences || options.tokens_per_part == 0,
+                   "a loader packs whole batches: tokens_per_part must be 0");
   check<UserError>(options.tokens_per_part >= 0, "a loader needs tokens_per_part >= 0");
   check<UserError>(start.epoch >= 0 && start.step >= 0, "cannot resume at step ", start.step,
                    " of epoch ", start.epoch);

@@ -24,6 +24,8 @@ struct LoaderOptions {
   /// Where given, batches are of sequences, not of graphs. The epoch is that of the cursor.
   std::optional<SequenceBatching> sequences = {};
   std::int64_t tokens_per_part = 0;  ///< tokens of a part of such a batch; 0: one part
+  /// As `pack`, for batches of sequences.
+  std::function<PackedBatch(const TokenBatch&)> pack_sequences = {};
 };
 
 /// One step's molecules on this rank, in parts, and its place in the sequence.

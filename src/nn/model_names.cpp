@@ -13,6 +13,8 @@ constexpr std::array<std::string_view, 3> kPools = {"mean", "sum", "max"};
 constexpr std::array<std::string_view, 3> kNorms = {"none", "layer", "batch"};
 constexpr std::array<std::string_view, 5> kActivations = {"relu", "silu", "gelu", "tanh",
                                                           "gelu_tanh"};
+constexpr std::array<std::string_view, 2> kRowNorms = {"layer", "rms"};
+constexpr std::array<std::string_view, 2> kPositions = {"learned", "rotary"};
 
 template <class Enum, std::size_t n>
 Enum parse(const std::array<std::string_view, n>& names, const char* what,
@@ -36,12 +38,20 @@ std::string name_of(ConvKind kind) { return spell(kConvs, kind); }
 std::string name_of(PoolKind kind) { return spell(kPools, kind); }
 std::string name_of(NormKind kind) { return spell(kNorms, kind); }
 std::string name_of(Activation kind) { return spell(kActivations, kind); }
+std::string name_of(RowNormKind kind) { return spell(kRowNorms, kind); }
+std::string name_of(PositionKind kind) { return spell(kPositions, kind); }
 
 ConvKind parse_conv(const std::string& name) { return parse<ConvKind>(kConvs, "layer type", name); }
 PoolKind parse_pool(const std::string& name) { return parse<PoolKind>(kPools, "pooling", name); }
 NormKind parse_norm(const std::string& name) { return parse<NormKind>(kNorms, "norm", name); }
 Activation parse_activation(const std::string& name) {
   return parse<Activation>(kActivations, "activation", name);
+}
+RowNormKind parse_row_norm(const std::string& name) {
+  return parse<RowNormKind>(kRowNorms, "norm", name);
+}
+PositionKind parse_positions(const std::string& name) {
+  return parse<PositionKind>(kPositions, "kind of positions", name);
 }
 
 }  // namespace moiety::nn

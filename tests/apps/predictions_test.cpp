@@ -62,20 +62,20 @@ TEST(Scores, OfKnownValues) {
   const Predictions p{
       {"gap"}, {"", "", "", ""}, {"", "", "", ""}, {1, 2, kMissing, 6}, {2, 2, 9, 4}};
   const SplitScores split = score(p, {"eV"});
-  EXPECT_DOUBLE_EQ(split.mae(), 1.0);
-  EXPECT_DOUBLE_EQ(split.rmse(), std::sqrt(5.0 / 3));
-  EXPECT_DOUBLE_EQ(split.r2(), 1 - 5.0 / 14);
-  EXPECT_EQ(split.targets[0].scores.molecules, 3);
+  EXPECT_DOUBLE_EQ(split.value("mae"), 1.0);
+  EXPECT_DOUBLE_EQ(split.value("rmse"), std::sqrt(5.0 / 3));
+  EXPECT_DOUBLE_EQ(split.value("r2"), 1 - 5.0 / 14);
+  EXPECT_EQ(split.targets[0].count, 3);
   EXPECT_EQ(to_json(split)["unit"], "eV");
 }
 
 TEST(Scores, OfTheMeanPredictor) {
   const Predictions p{{"a", "b"}, {"", ""}, {"", ""}, {1, 10, 3, 20}, {0, 0, 0, 0}};
   const SplitScores split = score_mean_predictor(p, {2, 15}, {"eV", "D"});
-  EXPECT_DOUBLE_EQ(split.targets[0].scores.mae, 1);
-  EXPECT_DOUBLE_EQ(split.targets[1].scores.mae, 5);
-  EXPECT_DOUBLE_EQ(split.mae(), 3);
-  EXPECT_DOUBLE_EQ(split.r2(), 0);
+  EXPECT_DOUBLE_EQ(split.targets[0].values[0], 1);
+  EXPECT_DOUBLE_EQ(split.targets[1].values[0], 5);
+  EXPECT_DOUBLE_EQ(split.value("mae"), 3);
+  EXPECT_DOUBLE_EQ(split.value("r2"), 0);
   EXPECT_EQ(split.unit(), "");
   EXPECT_EQ(to_json(split)["targets"]["b"]["mae"], 5);
 }

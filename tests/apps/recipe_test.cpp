@@ -114,6 +114,19 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"[dist]\nstrategy = \"zero3\"", {"not in this version", "only ddp"}},
         Mistake{"[train]\nlr = 1e-3\nmin_lr = 1e-2", {"train.min_lr", "train.lr"}}));
 
+INSTANTIATE_TEST_SUITE_P(
+    OtherModels, RecipeMistake,
+    ::testing::Values(
+        Mistake{"[model]\nheads = 4", {"model.heads", "encoders and decoders", "\"gcn\"", "leave"}},
+        Mistake{"[model]\ntype = \"encoder\"\npool = \"sum\"",
+                {"model.pool", "graph networks", "\"encoder\""}},
+        Mistake{"node_budget = 9\nedge_budget = 9\n[model]\ntype = \"decoder\"",
+                {"data.node_budget", "graph networks"}},
+        Mistake{"token_budget = 9", {"data.token_budget", "encoders and decoders"}},
+        Mistake{"[model]\nnorm = \"rms\"", {"model.norm", "none, layer or batch"}},
+        Mistake{"[model]\ntype = \"encoder\"\nnorm = \"batch\"", {"model.norm", "layer or rms"}},
+        Mistake{"[train]\ntask = \"language\"", {"train.task", "\"encoder\"", "\"decoder\""}}));
+
 INSTANTIATE_TEST_SUITE_P(Toml, RecipeMistake,
                          ::testing::Values(Mistake{"[train]\nlr = 1\nlr = 2", {"r.toml:5"}},
                                            Mistake{"[train\nlr = 1", {"r.toml:3"}},
@@ -153,9 +166,22 @@ TEST(RecipeOverride, MistakesAreNamed) {
 }
 
 TEST(RecipeToml, DefaultsComeBackEqual) {
-  Recipe recipe;
-  recipe.data.path = "gap.h5";
-  EXPECT_EQ(parse_recipe(to_toml(recipe), "r.toml"), recipe);
+  for (const char* type : {"gcn", "encoder", "decoder"}) {
+    Recipe recipe = default_recipe(type);
+    recipe.data.path = "gap.h5";
+    EXPECT_EQ(parse_recipe(to_toml(recipe), "r.toml"), recipe);
+  }
+}
+
+TEST(Recipe, DefaultsAreThoseOfTheModel) {
+  const auto encoder = parse_recipe("[data]\npath='x'\n[model]\ntype='encoder'\nlayers=2", "r");
+  EXPECT_EQ(encoder.model.hidden, 384);
+  EXPECT_EQ(encoder.model.layers, 2);
+  EXPECT_EQ(encoder.model.activation, "gelu");
+  EXPECT_EQ(encoder.train.no_decay, std::vector<std::string>{"embedding"});
+  const auto decoder = parse_recipe(kData, "r", {"model.type=decoder", "model.dropout=0"});
+  EXPECT_EQ(decoder.model.activation, "gelu_tanh");
+  EXPECT_EQ(decoder.model.dropout, 0);
 }
 
 TEST(RecipeToml, OddValuesComeBackEqual) {
