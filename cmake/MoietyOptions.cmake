@@ -34,7 +34,7 @@ if(MOIETY_SIMT)
 elseif(MOIETY_CUDA)
   set(CMAKE_CUDA_ARCHITECTURES 90-real CACHE STRING "GPUs to compile for")
   foreach(architecture IN LISTS CMAKE_CUDA_ARCHITECTURES)
-    if(architecture MATCHES "^([0-9]+)" AND CMAKE_MATCH_1 LESS 80)
+    if(architecture MATCHES "^all" OR (architecture MATCHES "^([0-9]+)" AND CMAKE_MATCH_1 LESS 80))
       message(FATAL_ERROR "CMAKE_CUDA_ARCHITECTURES has ${architecture}, and the kernels need the "
                           "instructions of 80 (Ampere) and newer")
     endif()
