@@ -151,6 +151,10 @@ TEST_F(TransformerOnCpu, MistakesAreNamed) {
   ForwardContext context;
   const TokenBatch unlabelled = pack_tokens(random_sequences({4}), *device_);
   EXPECT_TRUE(says(error_text([&] { model.loss(unlabelled, context); }), {"needs the labels"}));
+  ForwardContext elsewhere;
+  elsewhere.attend_by(kernels::AttentionLibrary::cudnn);
+  EXPECT_TRUE(says(error_text<UserError>([&] { model.forward(unlabelled, elsewhere); }),
+                   {"run.attention = \"cudnn\" needs a GPU"}));
   EXPECT_TRUE(says(error_text<ShapeError>([&] { sequence_model.forward(unlabelled, context); }),
                    {"score_starts"}));
   EXPECT_TRUE(says(error_text<UserError>([&] {
