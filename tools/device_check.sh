@@ -161,14 +161,15 @@ if [ -z "$simt" ]; then
   small='-*000*:*00x*:*_n500*'
   shared=(softmax norm sum_ mean_ max_ log_sum_exp transpose embedding segment message)
   races=$(printf '*OnGpu.SameBitsEveryTime/*%s*:' "${shared[@]}")
+  tiles='*AttentionMmaOnGpu*/*short*:*AttentionMmaOnGpu*/*dropout_causal*'
   if ! command -v compute-sanitizer >/dev/null; then
     note "memcheck, racecheck" "skipped" 0 "no compute-sanitizer"
   elif have autograd_tests; then
     part "memcheck" 60 compute-sanitizer --tool memcheck --error-exitcode 99 \
       "$build/bin/autograd_tests" --gtest_brief=1 \
-      "--gtest_filter=*OnGpu.SameBitsEveryTime/*$small"
+      "--gtest_filter=$tiles:*OnGpu.SameBitsEveryTime/*$small"
     part "racecheck" 60 compute-sanitizer --tool racecheck --error-exitcode 99 \
-      "$build/bin/autograd_tests" --gtest_brief=1 "--gtest_filter=${races%:}$small"
+      "$build/bin/autograd_tests" --gtest_brief=1 "--gtest_filter=$tiles:${races%:}$small"
   fi
 fi
 
