@@ -38,6 +38,13 @@ void add_loss(const Stream& stream, const TensorView& loss, const TensorView& sc
   run_on<cpu::add_loss, cuda::add_loss>(stream, loss, scale, first, decision);
 }
 
+void loss_seed(const Stream& stream, const TensorView& scale, const TensorView& decision,
+               const TensorView& seed) {
+  MOIETY_CHECK(scale.numel() == 1 && seed.numel() == 1 && seed.dtype == scale.dtype,
+               "loss_seed: ", scale.shape, " and ", seed.shape);
+  run_on<cpu::loss_seed, cuda::loss_seed>(stream, scale, decision, seed);
+}
+
 void lerp(const Stream& stream, const TensorView& from, double weight, const TensorView& into) {
   run_on<cpu::lerp, cuda::lerp>(stream, from, weight, into);
 }

@@ -30,7 +30,9 @@ struct StepDecision {
   double steps;              ///< updates so far, with this one
   double skipped;            ///< steps so far that were not usable
   double skipped_in_a_row;
-  double loss;  ///< of the step, from add_loss
+  double loss;        ///< of the step, from add_loss
+  double loss_scale;  ///< of the next step: what loss_seed multiplies its loss with; 0 is 1
+  double good_steps;  ///< usable ones since the loss scale changed
 };
 inline constexpr std::int64_t kDecisionSize = sizeof(StepDecision) / sizeof(double);
 
@@ -78,10 +80,16 @@ struct StepRule {
   double largest_square = 0;  ///< squared norms above it, clipped, are not usable
   double beta1 = 0;           ///< of Adam
   double beta2 = 0;
+  /// Usable steps after which the loss scale doubles; it halves where a step is not usable. 0: the
+  /// loss is not scaled.
+  double loss_scale_interval = 0;
 };
 
 /// Decides on the step whose squared_norm is in `decision` and whose rate is in lr (f64, one
-/// element), and counts it: adam and sgd then follow without a word from the host.
+/// element), and counts it: adam and sgd then follow without a word from the host. A gradient of a
+/// scaled loss is judged by what it is without the scale, and the update divides by it.
+///
+/// Steps that a smaller loss scale may save do not count as skipped in a row.
 void begin_step(const Stream& stream, const StepRule& rule, const TensorView& lr,
                 const TensorView& decision);
 
@@ -89,6 +97,11 @@ void begin_step(const Stream& stream, const StepRule& rule, const TensorView& lr
 /// and scale have one element of one floating dtype.
 void add_loss(const Stream& stream, const TensorView& loss, const TensorView& scale, bool first,
               const TensorView& decision);
+
+/// seed <- scale * decision.loss_scale: the gradient that a backward pass begins with. scale and
+/// seed have one f32 or f64 element each.
+void loss_seed(const Stream& stream, const TensorView& scale, const TensorView& decision,
+               const TensorView& seed);
 
 /// into <- into + weight (from - into), both [P].
 void lerp(const Stream& stream, const TensorView& from, double weight, const TensorView& into);
@@ -103,6 +116,7 @@ decltype(kernels::sgd) sgd;
 decltype(kernels::squared_norm_into) squared_norm_into;
 decltype(kernels::begin_step) begin_step;
 decltype(kernels::add_loss) add_loss;
+decltype(kernels::loss_seed) loss_seed;
 decltype(kernels::lerp) lerp;
 decltype(kernels::lerp_by) lerp_by;
 }  // namespace cpu
@@ -112,6 +126,7 @@ decltype(kernels::sgd) sgd;
 decltype(kernels::squared_norm_into) squared_norm_into;
 decltype(kernels::begin_step) begin_step;
 decltype(kernels::add_loss) add_loss;
+decltype(kernels::loss_seed) loss_seed;
 decltype(kernels::lerp) lerp;
 decltype(kernels::lerp_by) lerp_by;
 }  // namespace cuda

@@ -165,6 +165,14 @@ void add_loss(const Stream&, const TensorView& loss, const TensorView& scale, bo
   });
 }
 
+void loss_seed(const Stream&, const TensorView& scale, const TensorView& decision,
+               const TensorView& seed) {
+  const double loss_scale = loss_scale_of(*decision_in(decision));
+  visit_float(seed.dtype, [&]<class T>() {
+    *seed.as<T>() = static_cast<T>(static_cast<double>(*scale.as<T>()) * loss_scale);
+  });
+}
+
 void lerp(const Stream& stream, const TensorView& from_view, double weight,
           const TensorView& into_view) {
   check_lengths("lerp", into_view, {&from_view});

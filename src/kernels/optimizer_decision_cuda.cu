@@ -59,6 +59,12 @@ __global__ void add_loss_kernel(const T* __restrict__ loss, const T* __restrict_
   step->loss = first ? value : step->loss + value;
 }
 
+template <class T>
+__global__ void loss_seed_kernel(const T* __restrict__ scale, const StepDecision* __restrict__ step,
+                                 T* __restrict__ seed) {
+  *seed = static_cast<T>(static_cast<double>(*scale) * loss_scale_of(*step));
+}
+
 }  // namespace
 
 void squared_norm_into(const Stream& stream, const TensorView& x, const TensorView& out) {
@@ -92,6 +98,14 @@ void add_loss(const Stream& stream, const TensorView& loss, const TensorView& sc
   visit_floating(loss.dtype, [&]<class T>() {
     launch(add_loss_kernel<T>, Threads(dim3(1), dim3(1)), stream, loss.as<T>(), scale.as<T>(),
            first, decision_in(decision));
+  });
+}
+
+void loss_seed(const Stream& stream, const TensorView& scale, const TensorView& decision,
+               const TensorView& seed) {
+  visit_float(seed.dtype, [&]<class T>() {
+    launch(loss_seed_kernel<T>, Threads(dim3(1), dim3(1)), stream, scale.as<T>(),
+           decision_in(decision), seed.as<T>());
   });
 }
 

@@ -45,21 +45,47 @@ inline const double* number_in(const TensorView& view) {
   return view.as<double>();
 }
 
+constexpr double loss_scale_of(const StepDecision& step) {
+  return step.loss_scale > 0 ? step.loss_scale : 1.0;
+}
+
+/// The loss scale after a step; within bounds that are far from where f32 ends.
+constexpr void adapt_loss_scale(const StepRule& rule, bool usable, StepDecision& step) {
+  constexpr double kLeast = 1.0;
+  constexpr double kMost = 0x1p24;
+  const double scale = loss_scale_of(step);
+  step.good_steps = usable ? step.good_steps + 1 : 0;
+  if (!usable) {
+    step.loss_scale = scale / 2 > kLeast ? scale / 2 : kLeast;
+  } else if (step.good_steps >= rule.loss_scale_interval) {
+    step.loss_scale = 2 * scale < kMost ? 2 * scale : kMost;
+    step.good_steps = 0;
+  }
+}
+
 /// begin_step, on any device.
 constexpr void decide(const StepRule& rule, double lr, StepDecision& step) {
+  const bool scaled = rule.loss_scale_interval > 0;
+  const double loss_scale = scaled ? loss_scale_of(step) : 1.0;
+  step.squared_norm /= loss_scale * loss_scale;
   const double norm = std::sqrt(step.squared_norm);
   const double scale = rule.clip_norm > 0 && norm > rule.clip_norm ? rule.clip_norm / norm : 1.0;
   const bool usable = norm <= std::numeric_limits<double>::max() &&
                       step.squared_norm * scale * scale <= rule.largest_square;
   step.usable = usable ? 1 : 0;
   step.lr = lr;
-  step.gradient_scale = scale;
+  step.gradient_scale = scale / loss_scale;
   step.skipped += usable ? 0 : 1;
-  step.skipped_in_a_row = usable ? 0 : step.skipped_in_a_row + 1;
+  if (usable) {
+    step.skipped_in_a_row = 0;
+  } else if (loss_scale <= 1) {
+    step.skipped_in_a_row += 1;
+  }
   step.steps += usable ? 1 : 0;
   const double t = step.steps;
   step.first_rate = lr / (1 - std::pow(rule.beta1, t));
   step.second_correction = 1 / std::sqrt(1 - std::pow(rule.beta2, t));
+  if (scaled) adapt_loss_scale(rule, usable, step);
 }
 
 /// The constants of one step, in the precision T of the parameters.

@@ -27,6 +27,13 @@ void check_config(const OptimizerConfig& c) {
   check_not_negative(c.weight_decay, "weight_decay");
   check_not_negative(c.clip_norm, "clip_norm");
   check_not_negative(static_cast<double>(c.max_skipped), "max_skipped");
+  check_not_negative(c.loss_scale, "loss_scale");
+  check<UserError>(
+      c.loss_scale == 0 || std::exp2(std::round(std::log2(c.loss_scale))) == c.loss_scale,
+      "optimizer: loss_scale must be a power of two, not ", c.loss_scale);
+  check<UserError>(c.loss_scale_interval > 0,
+                   "optimizer: loss_scale_interval must be at least 1, not ",
+                   c.loss_scale_interval);
   if (c.kind == OptimizerKind::sgd) {
     check_fraction(c.momentum, "momentum");
     check<UserError>(!c.nesterov || c.momentum > 0, "optimizer: nesterov needs a momentum");
@@ -78,6 +85,9 @@ Optimizer::Optimizer(const FlatParameters& parameters, const OptimizerConfig& co
       decision_(Tensor::zeros({kernels::kDecisionSize}, DType::f64, parameters.device())),
       lr_(Tensor::zeros({1}, DType::f64, parameters.device())) {
   check_config(config_);
+  kernels::StepDecision start{};
+  start.loss_scale = config_.loss_scale;
+  write_decision(start);
   bool joins_last = false;  // the padding between two ranges is zero: they become one
   for (const FlatParameters::Slot& slot : parameters.slots()) {
     const bool decays = decays_by_default(slot, config_);
@@ -108,12 +118,14 @@ void Optimizer::enqueue(const FlatBuffer& gradients, const TensorView& lr) {
   const Stream& stream = parameters_.device().stream();
   const bool sgd = config_.kind == OptimizerKind::sgd;
   kernels::squared_norm_into(stream, gradients.flat, decision_.slice(0, 0, 1));
-  kernels::begin_step(stream,
-                      {.clip_norm = config_.clip_norm,
-                       .largest_square = largest_square(parameters_.dtype()),
-                       .beta1 = sgd ? 0 : config_.beta1,
-                       .beta2 = sgd ? 0 : config_.beta2},
-                      lr, decision_);
+  kernels::begin_step(
+      stream,
+      {.clip_norm = config_.clip_norm,
+       .largest_square = largest_square(parameters_.dtype()),
+       .beta1 = sgd ? 0 : config_.beta1,
+       .beta2 = sgd ? 0 : config_.beta2,
+       .loss_scale_interval = scales_loss() ? static_cast<double>(config_.loss_scale_interval) : 0},
+      lr, decision_);
   if (sgd) {
     kernels::sgd(
         stream, {.momentum = config_.momentum, .nesterov = config_.nesterov, .decision = decision_},
@@ -131,9 +143,17 @@ void Optimizer::enqueue(const FlatBuffer& gradients, const TensorView& lr) {
   }
 }
 
+Tensor Optimizer::loss_seed(const Tensor& scale) const {
+  if (!scales_loss()) return scale;
+  Tensor out = Tensor::empty(scale.shape(), scale.dtype(), scale.device());
+  kernels::loss_seed(parameters_.device().stream(), scale, decision_, out);
+  return out;
+}
+
 StepReport Optimizer::report(const kernels::StepDecision& decision) {
   return {std::sqrt(decision.squared_norm), decision.usable == 0,
-          static_cast<std::int64_t>(decision.skipped_in_a_row)};
+          static_cast<std::int64_t>(decision.skipped_in_a_row),
+          decision.loss_scale > 0 ? decision.loss_scale : 1};
 }
 
 void Optimizer::check_skipped(const StepReport& report) const {
@@ -147,6 +167,12 @@ kernels::StepDecision Optimizer::read_decision() const {
   std::array<double, kernels::kDecisionSize> numbers{};
   std::ranges::copy(decision_.to_vector<double>(), numbers.begin());
   return std::bit_cast<kernels::StepDecision>(numbers);
+}
+
+void Optimizer::write_decision(const kernels::StepDecision& decision) {
+  const auto numbers = std::bit_cast<std::array<double, kernels::kDecisionSize>>(decision);
+  decision_.copy_from(Tensor::from(std::vector<double>(numbers.begin(), numbers.end()),
+                                   {kernels::kDecisionSize}, parameters_.device()));
 }
 
 std::int64_t Optimizer::steps() const { return static_cast<std::int64_t>(read_decision().steps); }
@@ -171,6 +197,10 @@ void Optimizer::save(Checkpoint& checkpoint, const std::string& prefix) const {
   checkpoint.set_i64(prefix + "steps", static_cast<std::int64_t>(last.steps));
   checkpoint.set_i64(prefix + "skipped", static_cast<std::int64_t>(last.skipped));
   checkpoint.set_i64(prefix + "skipped_in_a_row", static_cast<std::int64_t>(last.skipped_in_a_row));
+  if (scales_loss()) {
+    checkpoint.set_f64(prefix + "loss_scale", last.loss_scale);
+    checkpoint.set_i64(prefix + "good_steps", static_cast<std::int64_t>(last.good_steps));
+  }
   save_tensors(checkpoint, prefix, named_moments());
 }
 
@@ -182,10 +212,14 @@ void Optimizer::restore(const Checkpoint& checkpoint, const std::string& prefix)
   last.steps = static_cast<double>(checkpoint.get_i64(prefix + "steps"));
   last.skipped = static_cast<double>(checkpoint.get_i64(prefix + "skipped"));
   last.skipped_in_a_row = static_cast<double>(checkpoint.get_i64(prefix + "skipped_in_a_row"));
+  last.loss_scale = config_.loss_scale;
+  // A training may go on in f16 that began in another precision.
+  if (scales_loss() && checkpoint.has(prefix + "loss_scale")) {
+    last.loss_scale = checkpoint.get_f64(prefix + "loss_scale");
+    last.good_steps = static_cast<double>(checkpoint.get_i64(prefix + "good_steps"));
+  }
   restore_tensors(checkpoint, prefix, named_moments());
-  const auto numbers = std::bit_cast<std::array<double, kernels::kDecisionSize>>(last);
-  decision_.copy_from(Tensor::from(std::vector<double>(numbers.begin(), numbers.end()),
-                                   {kernels::kDecisionSize}, parameters_.device()));
+  write_decision(last);
 }
 
 }  // namespace moiety::nn

@@ -33,6 +33,12 @@ struct OptimizerConfig {
 
   double clip_norm = 0;  ///< the longest gradient, as a Euclidean norm over all parameters; 0 = any
   std::int64_t max_skipped = 10;  ///< steps in a row that may be skipped, see step()
+
+  /// What the loss is multiplied with at first, so that gradients in f16 do not become 0; a power
+  /// of two, or 0: the loss is not scaled. It halves when a gradient overflows (that step is
+  /// skipped) and doubles after so many good steps.
+  double loss_scale = 0;
+  std::int64_t loss_scale_interval = 2000;
 };
 
 /// What a step did.
@@ -40,6 +46,7 @@ struct StepReport {
   double gradient_norm = 0;           ///< before clipping
   bool skipped = false;               ///< it was not finite: the parameters were left alone
   std::int64_t skipped_in_a_row = 0;  ///< up to this step
+  double loss_scale = 1;              ///< of the next step
 };
 
 /// SGD, Adam (Kingma and Ba, ICLR 2015) or AdamW (Loshchilov and Hutter, ICLR 2019) with PyTorch's
@@ -57,6 +64,10 @@ class Optimizer {
   /// Queues the same update without waiting for it, with the rate in lr: f64, one element, on the
   /// parameters' device. What it did is in decision().
   void enqueue(const FlatBuffer& gradients, const TensorView& lr);
+  /// What the backward pass of a loss that counts `scale` times, f32 or f64 [] on the parameters'
+  /// device, begins with: the same where the loss is not scaled. It does not wait for the steps
+  /// that are queued.
+  Tensor loss_seed(const Tensor& scale) const;
   /// kernels::StepDecision of the last step: f64 [kernels::kDecisionSize].
   const Tensor& decision() const { return decision_; }
   static StepReport report(const kernels::StepDecision& decision);
@@ -80,7 +91,9 @@ class Optimizer {
     FlatBuffer buffer;
   };
 
+  bool scales_loss() const { return config_.loss_scale > 0; }
   kernels::StepDecision read_decision() const;
+  void write_decision(const kernels::StepDecision& decision);
   std::vector<NamedTensor> named_moments() const;
 
   const FlatParameters& parameters_;

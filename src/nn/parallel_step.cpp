@@ -14,13 +14,14 @@ constexpr std::int64_t kMostLanes = 16;
 
 }  // namespace
 
-double ParallelStep::run(std::int64_t parts, const PartLoss& loss, const FlatBuffer& gradients) {
+double ParallelStep::run(std::int64_t parts, const PartLoss& loss, const FlatBuffer& gradients,
+                         const Tensor& seed) {
   const Stream& stream = parameters_.device().stream();
   double sum = 0;
   if (parts == 1 || !independent_parts_) {
     for (std::int64_t part = 0; part < parts; ++part) {
       const Variable value = loss(part);
-      autograd::backward(value, parameters_.parameters(), gradients.views);
+      autograd::backward(value, parameters_.parameters(), gradients.views, seed);
       sum += value.item();
     }
     return sum;
@@ -35,7 +36,7 @@ double ParallelStep::run(std::int64_t parts, const PartLoss& loss, const FlatBuf
     if (lane > 0) own.flat.fill_zero();
     for (std::int64_t part = lane; part < parts; part += lanes) {
       const Variable value = loss(part);
-      autograd::backward(value, parameters_.parameters(), own.views);
+      autograd::backward(value, parameters_.parameters(), own.views, seed);
       values[static_cast<std::size_t>(part)] = value.item();
     }
   });

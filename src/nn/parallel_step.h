@@ -24,9 +24,11 @@ class ParallelStep {
   /// Loss of one part, a sum that adds up to the batch's loss over the parts.
   using PartLoss = std::function<Variable(std::int64_t part)>;
 
-  /// Adds the gradient of the summed loss into `gradients`; returns the summed loss. A batch of one
-  /// part runs on the calling thread, its operations in parallel where they are large.
-  double run(std::int64_t parts, const PartLoss& loss, const FlatBuffer& gradients);
+  /// Adds the gradient of the summed loss, times `seed` of its shape and dtype where that is given,
+  /// into `gradients`; returns the summed loss. A batch of one part runs on the calling thread, its
+  /// operations in parallel where they are large.
+  double run(std::int64_t parts, const PartLoss& loss, const FlatBuffer& gradients,
+             const Tensor& seed = {});
 
  private:
   const FlatParameters& parameters_;

@@ -182,7 +182,7 @@ std::size_t RecordedStep::work(const PackedBatch& batch, bool first, bool last) 
   const auto* const of_graphs = std::get_if<GraphLoss>(&loss_);
   const Variable loss = of_graphs != nullptr ? (*of_graphs)(batch.graphs, context)
                                              : std::get<TokenLoss>(loss_)(batch.tokens, context);
-  autograd::backward(loss, parameters_.parameters(), gradients_.views, scale);
+  autograd::backward(loss, parameters_.parameters(), gradients_.views, optimizer_.loss_seed(scale));
   kernels::add_loss(device_.stream(), loss.data(), scale, first, optimizer_.decision());
   const std::size_t keys = context.keys_taken();
   if (!last) return keys;

@@ -77,6 +77,54 @@ TEST_P(StepDecisionTest, CountsWhatItSkips) {
   EXPECT_EQ(get().skipped, 3);
 }
 
+TEST_P(StepDecisionTest, LossScaleHalvesOnOverflowAndDoublesAfterGoodSteps) {
+  const StepRule rule{.clip_norm = 2, .largest_square = 1e38, .loss_scale_interval = 3};
+  StepDecision start{};
+  start.loss_scale = 4;
+  set(start);
+  // The gradient is four times as long as it would be: 5, which is clipped to 2.
+  EXPECT_EQ(begin(rule, 400).squared_norm, 25);
+  EXPECT_DOUBLE_EQ(get().gradient_scale, 0.4 / 4);
+  begin(rule, 400);
+  EXPECT_EQ(get().loss_scale, 4);
+  begin(rule, 400);
+  EXPECT_EQ(get().loss_scale, 8);
+  EXPECT_EQ(begin(rule, 400).squared_norm, 400.0 / 64);
+  for (const double bad : {kInfinity, std::nan("")}) {
+    const double before = get().loss_scale;
+    const StepDecision decision = begin(rule, bad);
+    EXPECT_EQ(decision.usable, 0);
+    EXPECT_EQ(decision.loss_scale, before / 2);
+    EXPECT_EQ(decision.good_steps, 0);
+    EXPECT_EQ(decision.skipped_in_a_row, 0);  // a smaller scale may help
+  }
+  begin(rule, kInfinity);
+  EXPECT_EQ(get().loss_scale, 1);
+  EXPECT_EQ(begin(rule, kInfinity).skipped_in_a_row, 1);
+  EXPECT_EQ(get().loss_scale, 1);
+  EXPECT_EQ(get().skipped, 4);
+  EXPECT_EQ(begin(rule, 1).steps, 5);
+}
+
+TEST_P(StepDecisionTest, LossScaleStaysWithinBounds) {
+  const StepRule rule{.largest_square = 1e38, .loss_scale_interval = 1};
+  for (int i = 0; i < 40; ++i) begin(rule, 1);
+  EXPECT_EQ(get().loss_scale, 0x1p24);
+  begin({.largest_square = 1e38}, kInfinity);  // a rule without a scale leaves it alone
+  EXPECT_EQ(get().loss_scale, 0x1p24);
+}
+
+TEST_P(StepDecisionTest, ABackwardPassBeginsWithTheLossScale) {
+  const Tensor seed = floats({0});
+  loss_seed(stream_, floats({0.25}), decision_, seed);
+  EXPECT_EQ(seed.to_vector<float>()[0], 0.25f);  // of a decision that has none
+  StepDecision start{};
+  start.loss_scale = 1024;
+  set(start);
+  loss_seed(stream_, floats({0.25}), decision_, seed);
+  EXPECT_EQ(seed.to_vector<float>()[0], 256);
+}
+
 TEST_P(StepDecisionTest, MovesParametersAsGivenNumbersDo) {
   std::vector<float> gradients(300);
   for (std::size_t i = 0; i < gradients.size(); ++i) {

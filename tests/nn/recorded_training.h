@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "autograd/engine.h"
+#include "nn/checkpoint_tensors.h"
 #include "nn/init.h"
 #include "nn/recorded_step.h"
 
@@ -34,14 +35,21 @@ class RecordedTraining {
 
   template <class... Config>
   RecordedTraining(Device& device, OptimizerKind kind, Loss loss, const Config&... config)
+      : RecordedTraining(
+            device,
+            OptimizerConfig{.kind = kind, .weight_decay = 0.01, .clip_norm = 1, .max_skipped = 2},
+            std::move(loss), config...) {}
+
+  template <class... Config>
+  RecordedTraining(Device& device, const OptimizerConfig& optimizer, Loss loss,
+                   const Config&... config)
       : device_(device),
         init_(device, kRecordedSeed),
         loss_(std::move(loss)),
         model_(init_, config...),
         parameters_(model_),
         gradients_(parameters_.make_buffer()),
-        optimizer_(parameters_,
-                   {.kind = kind, .weight_decay = 0.01, .clip_norm = 1, .max_skipped = 2}),
+        optimizer_(parameters_, optimizer),
         ema_(parameters_, 0.9) {
     restart();
   }
@@ -85,6 +93,20 @@ class RecordedTraining {
 
   RecordedStep& recorded() { return *recorded_; }
   const Optimizer& optimizer() const { return optimizer_; }
+  const Model& model() const { return model_; }
+
+  void save(Checkpoint& checkpoint) const {
+    save_module(checkpoint, model_);
+    optimizer_.save(checkpoint);
+    ema_.save(checkpoint);
+  }
+  /// Goes on from there as its step number `step`.
+  void restore(const Checkpoint& checkpoint, std::uint64_t step) {
+    restore_module(checkpoint, model_);
+    optimizer_.restore(checkpoint);
+    ema_.restore(checkpoint);
+    step_ = step;
+  }
   const FlatParameters& parameters() const { return parameters_; }
   std::vector<float> gradient() const { return gradients_.flat.template to_vector<float>(); }
   std::vector<float> weights() const { return parameters_.values().template to_vector<float>(); }
