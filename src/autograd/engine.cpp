@@ -179,6 +179,11 @@ Variables grad(const Variables& outputs, const Variables& inputs, const Variable
   return differentiate(outputs, inputs, grad_outputs, options, {});
 }
 
+Variables grad_with_sinks(const Variables& outputs, const Variables& inputs,
+                          const Variables& grad_outputs, const GradientSinks& sinks) {
+  return differentiate(outputs, inputs, grad_outputs, {.allow_unused = true}, sinks);
+}
+
 void backward(const Variable& loss, std::span<const Variable> parameters,
               std::span<const Tensor> into, const Tensor& scale) {
   check(parameters.size() == into.size(), "backward: ", parameters.size(), " parameters but ",

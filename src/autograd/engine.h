@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "autograd/variable.h"
+#include "autograd/node.h"
 
 namespace moiety::autograd {
 
@@ -19,6 +19,11 @@ struct GradOptions {
 /// Keeps no state in the graph: several threads may differentiate graphs that share parameters.
 Variables grad(const Variables& outputs, const Variables& inputs,
                const Variables& grad_outputs = {}, GradOptions options = {});
+
+/// grad() for a rule that differentiates what it computes again: other rules may add gradients of
+/// leaves to these sinks. Inputs without a gradient, or whose gradient went there, give undefined.
+Variables grad_with_sinks(const Variables& outputs, const Variables& inputs,
+                          const Variables& grad_outputs, const GradientSinks& sinks);
 
 /// Adds d loss / d parameters[i] into into[i] (contiguous, same shape), and frees the graph.
 /// Parameters that the loss does not depend on are left alone. loss has one element; all is times

@@ -48,6 +48,13 @@ class ForwardContext {
   void attend_by(kernels::AttentionLibrary library) { attention_ = library; }
   kernels::AttentionLibrary attention() const { return attention_; }
 
+  /// Lets blocks keep their input alone and run again in the backward pass: time for memory.
+  void recompute_blocks(bool recomputes) { recomputes_ = recomputes; }
+  bool recomputes() const { return recomputes_; }
+  /// A pass that was made before: what counts passes, such as running statistics, leaves it out.
+  void mark_repeated() { repeated_ = true; }
+  bool is_repeated() const { return repeated_; }
+
   bool is_training() const { return training_; }
   /// i32 [1] on the model's device: nodes or tokens of the batch that are not padding; undefined
   /// when all count.
@@ -67,6 +74,8 @@ class ForwardContext {
 
  private:
   bool training_ = false;
+  bool recomputes_ = false;
+  bool repeated_ = false;
   std::optional<DType> compute_;
   kernels::AttentionLibrary attention_ = kernels::AttentionLibrary::own;
   Tensor rows_;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/graph_model.h"
 
+#include <memory>
+
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/message_passing.h"
 #include "autograd/ops/segment.h"
 #include "kernels/category.h"
 #include "kernels/elementwise.h"
+#include "nn/recomputed.h"
 
 namespace moiety::nn {
 namespace {
@@ -43,28 +46,47 @@ GraphModel::GraphModel(Initializer& init, const GraphModelConfig& config)
 
 Variable GraphModel::forward(const GraphBatch& batch, ForwardContext& context) const {
   const DType dtype = context.compute_dtype(dtype_);
-  const GraphInputs graph = prepare_graph(batch, dtype);
+  // Layers that run again later need a batch that still lives then.
+  const auto kept = context.recomputes() ? std::make_shared<const GraphBatch>(batch)
+                                         : std::shared_ptr<const GraphBatch>();
+  const GraphInputs graph = prepare_graph(kept ? *kept : batch, dtype);
   Variable h = encode_atoms(batch, dtype);
-  for (const GpsLayer* layer : gps_layers_) h = layer->forward(h, graph, context);
-  h = convolve(std::move(h), graph, context);
+  const auto layers = static_cast<std::int64_t>(gps_layers_.size() + convs_.size());
+  for (std::int64_t i = 0; i < layers; ++i) {
+    if (!kept) {
+      h = layer(i, h, graph, context);
+      continue;
+    }
+    h = recomputed(modules_of_layer(i), h, context,
+                   [this, i, graph, kept](const Variable& x, ForwardContext& pass) {
+                     return layer(i, x, graph, pass);
+                   });
+  }
   return head_->forward(ops::cast(pool(h, batch), dtype_), context);
 }
 
-Variable GraphModel::convolve(Variable h, const GraphInputs& graph, ForwardContext& context) const {
+std::vector<const Module*> GraphModel::modules_of_layer(std::int64_t i) const {
+  const auto place = static_cast<std::size_t>(i);
+  if (!gps_layers_.empty()) return {gps_layers_[place]};
+  return {convs_[place], norms_[place]};
+}
+
+Variable GraphModel::layer(std::int64_t number, const Variable& x, const GraphInputs& graph,
+                           ForwardContext& context) const {
+  const auto i = static_cast<std::size_t>(number);
+  if (!gps_layers_.empty()) return gps_layers_[i]->forward(x, graph, context);
   const bool drops = context.is_training() && config_.dropout > 0;
-  for (std::size_t i = 0; i < convs_.size(); ++i) {
-    const Variable residual = config_.residual ? h : Variable();
-    if (norms_[i]->is_none() && config_.activation == Activation::relu) {
-      h = convs_[i]->forward(h, graph, context, ops::Epilogue::relu);
-    } else {
-      h = convs_[i]->forward(h, graph, context, ops::Epilogue::none);
-      h = norms_[i]->activated(h, config_.activation, context, drops ? Variable() : residual);
-      if (!drops) continue;
-    }
-    h = dropout(h, config_.dropout, context, graph.batch.first_node);
-    if (residual.defined()) h = ops::add(residual, h);
+  const Variable residual = config_.residual ? x : Variable();
+  Variable h;
+  if (norms_[i]->is_none() && config_.activation == Activation::relu) {
+    h = convs_[i]->forward(x, graph, context, ops::Epilogue::relu);
+  } else {
+    h = convs_[i]->forward(x, graph, context, ops::Epilogue::none);
+    h = norms_[i]->activated(h, config_.activation, context, drops ? Variable() : residual);
+    if (!drops) return h;
   }
-  return h;
+  h = dropout(h, config_.dropout, context, graph.batch.first_node);
+  return residual.defined() ? ops::add(residual, h) : h;
 }
 
 Variable GraphModel::encode_atoms(const GraphBatch& batch, DType dtype) const {

@@ -21,7 +21,10 @@ class GraphModel : public Module {
 
  private:
   Variable encode_atoms(const GraphBatch& batch, DType dtype) const;
-  Variable convolve(Variable h, const GraphInputs& graph, ForwardContext& context) const;
+  std::vector<const Module*> modules_of_layer(std::int64_t i) const;
+  /// Layer i of either kind.
+  Variable layer(std::int64_t i, const Variable& x, const GraphInputs& graph,
+                 ForwardContext& context) const;
   GraphInputs prepare_graph(const GraphBatch& batch, DType dtype) const;
   Variable pool(const Variable& h, const GraphBatch& batch) const;
 

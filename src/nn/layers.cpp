@@ -60,8 +60,9 @@ BatchNorm::BatchNorm(Initializer& init, std::int64_t channels)
 
 Variable BatchNorm::forward(const Variable& x, const ForwardContext& context,
                             const ops::NormTail& tail) const {
-  return ops::batch_norm(x, ops::cast(weight_, x.dtype()), ops::cast(bias_, x.dtype()), state_,
-                         context.is_training(), {.rows = context.rows(), .tail = tail});
+  return ops::batch_norm(
+      x, ops::cast(weight_, x.dtype()), ops::cast(bias_, x.dtype()), state_, context.is_training(),
+      {.rows = context.rows(), .tail = tail, .updates_state = !context.is_repeated()});
 }
 
 Norm::Norm(Initializer& init, NormKind kind, std::int64_t channels) {

@@ -6,6 +6,7 @@
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/gather.h"
 #include "autograd/ops/shape.h"
+#include "nn/recomputed.h"
 
 namespace moiety::nn {
 namespace {
@@ -19,6 +20,14 @@ const TransformerConfig& checked(const TransformerConfig& config) {
 Variable embed(const Variable& table, const Tensor& index, DType dtype) {
   return ops::embedding_sum(ops::cast(table, dtype), index.reshape({index.numel(), 1}),
                             {static_cast<std::int32_t>(table.size(0))});
+}
+
+Variable run_layer(const TransformerLayer& layer, const Variable& x, const TokenBatch& batch,
+                   ForwardContext& context) {
+  if (!context.recomputes()) return layer.forward(x, batch, context);
+  return recomputed({&layer}, x, context, [&layer, batch](const Variable& h, ForwardContext& pass) {
+    return layer.forward(h, batch, pass);
+  });
 }
 
 std::string layer_name(std::int64_t i) { return "layer." + std::to_string(i); }
@@ -58,7 +67,7 @@ TransformerEncoder::TransformerEncoder(Initializer& init, const TransformerConfi
 Variable TransformerEncoder::forward(const TokenBatch& batch, ForwardContext& context) const {
   Variable h = norm_->forward(embedding_->forward(batch, context.compute_dtype(dtype_)));
   h = dropout(h, config_.dropout, context, batch.first_token);
-  for (const TransformerLayer* layer : layers_) h = layer->forward(h, batch, context);
+  for (const TransformerLayer* layer : layers_) h = run_layer(*layer, h, batch, context);
   return h;
 }
 
@@ -77,7 +86,8 @@ Variable TransformerDecoder::forward(const TokenBatch& batch, ForwardContext& co
   Variable h = embedding_->forward(batch, context.compute_dtype(dtype_));
   h = dropout(h, config_.dropout, context, batch.first_token);
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    h = layers_[i]->forward(h, batch, context, cache == nullptr ? nullptr : &cache->layer(i));
+    h = cache == nullptr ? run_layer(*layers_[i], h, batch, context)
+                         : layers_[i]->forward(h, batch, context, &cache->layer(i));
   }
   return norm_->forward(h);
 }

@@ -222,8 +222,10 @@ Variable batch_norm(const Variable& x, const Variable& weight, const Variable& b
     norm.mean = Tensor::empty(state.mean.shape(), state.mean.dtype(), x.device());
     norm.var = Tensor::empty(state.mean.shape(), state.mean.dtype(), x.device());
     kernels::column_statistics(stream, dense, norm.mean, norm.var, rows);
-    kernels::update_running_statistics(stream, options.momentum, x.size(0), norm.mean, norm.var,
-                                       state.mean, state.var, rows);
+    if (options.updates_state) {
+      kernels::update_running_statistics(stream, options.momentum, x.size(0), norm.mean, norm.var,
+                                         state.mean, state.var, rows);
+    }
   }
   Tensor out = Tensor::empty(x.shape(), x.dtype(), x.device());
   kernels::batch_norm(stream, norm.with(contiguous(weight.data())), dense, contiguous(bias.data()),

@@ -35,6 +35,7 @@ struct BatchNormOptions {
   /// behind, padding, are normalised like the others and have gradient 0. Undefined: all count.
   Tensor rows = {};
   NormTail tail = {};
+  bool updates_state = true;  ///< in training
 };
 
 /// Normalises each column over the rows (Ioffe and Szegedy 2015). Training: by the statistics of x,
