@@ -53,9 +53,9 @@ std::string memory_advice(const Recipe& recipe) {
                         recipe.data.edge_budget);
   }
   return fmt::format(
-      "lower {}, with more train.accumulate ({}) for the same steps, or model.hidden "
-      "({})",
-      batch, recipe.train.accumulate, recipe.model.hidden);
+      "lower {}, with more train.accumulate ({}) for the same steps, or model.hidden ({}){}", batch,
+      recipe.train.accumulate, recipe.model.hidden,
+      recipe.train.recompute ? "" : ", or set train.recompute = true");
 }
 
 std::string memory_advice(const Device& device) {

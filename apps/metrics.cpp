@@ -116,6 +116,7 @@ json to_json(const MetricsLine& line) {
                  {"train", {{"loss", number(line.train_loss)}}}};
   if (line.grad_norm) object["train"]["grad_norm"] = number(*line.grad_norm);
   if (line.skipped > 0) object["train"]["skipped"] = line.skipped;
+  if (line.loss_scale > 0) object["train"]["loss_scale"] = line.loss_scale;
   if (line.valid) {
     for (const Metric& metric : line.valid->set->metrics) {
       object["valid"][std::string(metric.key)] = number(line.valid->value(metric.key));

@@ -61,13 +61,14 @@ struct MetricsLine {
   double lr = 0;
   double train_loss = 0;
   std::optional<double> grad_norm;
+  double loss_scale = 0;     ///< of f16; 0: the loss is not scaled
   std::int64_t skipped = 0;  ///< steps since the last line whose gradient was not finite
   std::optional<double> valid_loss;
   std::optional<SplitScores> valid;
 };
 
-/// {"step", "epoch", "seconds", "lr", "train": {"loss", "skipped"}, "valid": {"loss", "mae",
-/// "rmse", "r2" or what else there is}}.
+/// {"step", "epoch", "seconds", "lr", "train": {"loss", "skipped", "loss_scale"}, "valid": {"loss",
+/// "mae", "rmse", "r2" or what else there is}}.
 nlohmann::json to_json(const MetricsLine& line);
 
 }  // namespace moiety::apps

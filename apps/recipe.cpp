@@ -141,6 +141,10 @@ void check_together(const Recipe& recipe, const std::string& name) {
   check<UserError>(recipe.train.task != "language" || reads_tokens(recipe.model), name,
                    ": train.task = \"language\" needs model.type = \"encoder\" (tokens that were "
                    "hidden) or \"decoder\" (the next token)");
+  check<UserError>(
+      std::exp2(std::round(std::log2(recipe.train.loss_scale))) == recipe.train.loss_scale, name,
+      ": train.loss_scale = ", recipe.train.loss_scale,
+      " is not a power of two, so that it would round gradients; use 65536, say");
   check<UserError>(recipe.train.min_lr <= recipe.train.lr, name,
                    ": train.min_lr = ", recipe.train.min_lr,
                    " is above train.lr = ", recipe.train.lr);

@@ -58,6 +58,9 @@ struct TrainRecipe {
   std::int64_t max_steps = 0;
   std::int64_t seed = 0;
   std::string precision = "f32";
+  double loss_scale = 65536;                ///< of f16 at first
+  std::int64_t loss_scale_interval = 2000;  ///< good steps after which it doubles
+  bool recompute = false;                   ///< layers keep their input alone
   std::int64_t accumulate = 1;
 
   std::string loss = "auto";

@@ -147,10 +147,21 @@ std::vector<Key> training_keys(TrainRecipe& train) {
           "Stop after this many optimizer steps; 0 = no limit.", {"steps", "num_steps"}),
       key("train.seed", &train.seed, at_least(0),
           "Of the initial weights, the order of the molecules and dropout.", {"random_seed"}),
-      key("train.precision", &train.precision, OneOf{{"f32", "tf32", "bf16"}, {"f16", "f64"}},
-          "Number format. On a GPU tf32 rounds the factors of products, and bf16 all between the "
-          "weights and the loss; both are faster.",
+      key("train.precision", &train.precision, OneOf{{"f32", "tf32", "bf16", "f16"}, {"f64"}},
+          "Number format between the weights and the loss, which stay f32: bf16 and f16 are faster "
+          "and take half the memory. On a GPU tf32 rounds the factors of products alone.",
           {"dtype", "amp", "fp16", "bf16"}),
+      key("train.loss_scale", &train.loss_scale, between(1, 16777216),
+          "f16: what the loss is multiplied with at first, a power of two; it halves when a "
+          "gradient overflows.",
+          {"init_scale", "grad_scale"}),
+      key("train.loss_scale_interval", &train.loss_scale_interval, between(1, 1e9),
+          "f16: good steps after which the loss scale doubles.", {"growth_interval"}),
+      key("train.recompute", &train.recompute, Anything{},
+          "Keep only the input of each layer and compute the layer again in the backward pass: "
+          "less "
+          "memory, about a third more time.",
+          {"checkpoint_activations", "gradient_checkpointing", "activation_checkpointing"}),
       key("train.accumulate", &train.accumulate, between(1, 1e6),
           "Batches whose gradients are averaged into one optimizer step.",
           {"accumulation", "gradient_accumulation", "accumulate_grad_batches"}),

@@ -32,6 +32,10 @@ nn::OptimizerConfig optimizer_config(const TrainRecipe& train) {
   out.weight_decay = train.weight_decay;
   out.no_decay = train.no_decay;
   out.clip_norm = train.clip_norm;
+  if (train.precision == "f16") {
+    out.loss_scale = train.loss_scale;
+    out.loss_scale_interval = train.loss_scale_interval;
+  }
   return out;
 }
 
@@ -63,9 +67,9 @@ void check_memory(const ModelSpec& spec, const Device& device) {
 }
 
 void set_precision(const std::string& precision, Device& device) {
-  check<UserError>(precision == "f32" || device.is_cuda(), "train.precision = \"", precision,
-                   "\" needs a GPU, and this training is on ", device.name(),
-                   "; use \"f32\", or --device cuda");
+  check<UserError>(precision != "tf32" || device.is_cuda(),
+                   "train.precision = \"tf32\" needs a GPU, and this training is on ",
+                   device.name(), "; use \"f32\" or \"bf16\", or --device cuda");
   device.set_fast_products(precision == "tf32");
 }
 

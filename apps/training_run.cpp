@@ -33,6 +33,7 @@ class TrainingLoop {
       : trainer_(trainer),
         run_(run),
         keep_(recipe.run.keep_checkpoints),
+        scales_loss_(recipe.train.precision == "f16"),
         validate_every_(recipe.run.validate_every.steps(trainer.steps_per_epoch())),
         checkpoint_every_(recipe.run.checkpoint_every.steps(trainer.steps_per_epoch())),
         events_(run.files().tensorboard(), trainer.position().step),
@@ -92,6 +93,7 @@ class TrainingLoop {
     line.train_loss = trainer_.take_mean_loss();
     line.grad_norm = trainer_.last_report().gradient_norm;
     line.skipped = trainer_.take_skipped();
+    if (scales_loss_) line.loss_scale = trainer_.last_report().loss_scale;
     if (line.skipped > 0) {
       spdlog::warn("{} of the steps up to step {} were skipped: their gradient was not finite",
                    line.skipped, at.step);
@@ -144,6 +146,7 @@ class TrainingLoop {
   Trainer& trainer_;
   RunDirectory& run_;
   std::int64_t keep_;
+  bool scales_loss_;
   std::int64_t validate_every_;
   std::int64_t checkpoint_every_;
   EventWriter events_;

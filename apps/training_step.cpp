@@ -14,10 +14,12 @@ double scale_for(std::int64_t counted) {
   return 1.0 / static_cast<double>(std::max<std::int64_t>(counted, 1));
 }
 
-/// The number format of the layers, and whose attention they use.
+/// How the layers compute, what they keep, and whose attention they use.
 void set_up(nn::ForwardContext& context, const TrainRecipe& recipe,
             kernels::AttentionLibrary attention) {
   if (recipe.precision == "bf16") context.compute_in(DType::bf16);
+  if (recipe.precision == "f16") context.compute_in(DType::f16);
+  context.recompute_blocks(recipe.recompute);
   context.attend_by(attention);
 }
 
@@ -38,7 +40,8 @@ class StepInParts final : public TrainingStep {
  public:
   explicit StepInParts(const StepWork& work)
       : work_(work),
-        parallel_(work.parameters, !work.objective.couples_molecules() && !work.device.is_cuda()) {}
+        parallel_(work.parameters, !work.objective.couples_molecules() && !work.device.is_cuda()),
+        one_(Tensor::from(std::vector<float>{1}, {}, work.device)) {}
 
   data::LoaderOptions loader_options() const override { return work_.objective.loader_options(); }
 
@@ -54,7 +57,7 @@ class StepInParts final : public TrainingStep {
           set_up(context, work_.recipe, work_.attention);
           return parts.loss(i, context, scale);
         },
-        work_.gradients);
+        work_.gradients, work_.optimizer.loss_seed(one_));
     results_.push_back({value, work_.optimizer.step(work_.gradients, lr)});
     if (work_.ema != nullptr) work_.ema->update();
   }
@@ -64,6 +67,7 @@ class StepInParts final : public TrainingStep {
  private:
   StepWork work_;
   nn::ParallelStep parallel_;
+  Tensor one_;  // f32 []
   std::vector<nn::StepResult> results_;
 };
 

@@ -110,7 +110,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"[model]\ndropout = 1", {"model.dropout", "at least 0 and below 1"}},
         Mistake{"[run]\ncheckpoint_every = \"0 steps\"", {"run.checkpoint_every", "above 0"}},
         Mistake{"[train]\noptimizer = \"adamm\"", {"sgd, adam, adamw", "'adam'"}},
-        Mistake{"[train]\nprecision = \"f16\"", {"not in this version", "f32, tf32, bf16"}},
+        Mistake{"[train]\nprecision = \"f64\"", {"not in this version", "f32, tf32, bf16, f16"}},
+        Mistake{"[train]\nloss_scale = 1000", {"train.loss_scale = 1000", "power of two"}},
         Mistake{"[dist]\nstrategy = \"zero3\"", {"not in this version", "only ddp"}},
         Mistake{"[train]\nlr = 1e-3\nmin_lr = 1e-2", {"train.min_lr", "train.lr"}}));
 

@@ -143,6 +143,78 @@ TEST(Trainer, AccumulatedBatchesAreOneLargerBatch) {
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-6);
 }
 
+TEST(Trainer, HalvesFollowF32) {
+  const TemporaryFolder folder;
+  const data::Dataset dataset(make_toy_dataset(folder));
+  const auto device = make_cpu_device(2);
+  Recipe recipe = toy_recipe(dataset.path());
+  recipe.train.loss_scale_interval = 20;
+  const auto loss_in = [&](const std::string& precision) {
+    recipe.train.precision = precision;
+    Trainer trainer(recipe, dataset, *device);
+    data::Loader loader = trainer.make_loader();
+    for (int i = 0; i < 50; ++i) trainer.step(loader);
+    EXPECT_EQ(trainer.last_report().loss_scale > 1, precision == "f16");
+    return trainer.take_mean_loss();
+  };
+  const double exact = loss_in("f32");
+  for (const std::string precision : {"bf16", "f16"}) {
+    const double loss = loss_in(precision);
+    EXPECT_NE(loss, exact) << precision;
+    EXPECT_NEAR(loss, exact, 0.05 * exact) << precision;
+  }
+}
+
+TEST(Trainer, GoesOnInF16BitForBit) {
+  const TemporaryFolder folder;
+  const data::Dataset dataset(make_toy_dataset(folder));
+  const auto path = folder.path() / "at_17.ckpt";
+  const auto device = make_cpu_device(2);
+  Recipe recipe = toy_recipe(dataset.path());
+  recipe.train.precision = "f16";
+  recipe.train.loss_scale = 256;
+  recipe.train.loss_scale_interval = 7;
+  Trainer whole(recipe, dataset, *device);
+  data::Loader loader = whole.make_loader();
+  for (int i = 0; i < 30; ++i) {
+    whole.step(loader);
+    if (i == 16) whole.save(path);
+  }
+  const auto other = make_cpu_device(1);
+  Trainer resumed(recipe, dataset, *other);
+  resumed.restore(path);
+  data::Loader rest = resumed.make_loader();
+  for (int i = 17; i < 30; ++i) resumed.step(rest);
+  EXPECT_EQ(resumed.last_report().loss_scale, whole.last_report().loss_scale);
+  EXPECT_EQ(weights(resumed), weights(whole));
+}
+
+TEST(Trainer, LayersThatAreComputedAgainHaveTheSameBits) {
+  const TemporaryFolder folder;
+  const data::Dataset dataset(make_toy_dataset(folder));
+  const auto device = make_cpu_device(2);
+  Recipe recipe = toy_recipe(dataset.path());
+  recipe.data.batch_size = 200;  // several parts
+  const auto trained = [&](bool recompute) {
+    recipe.train.recompute = recompute;
+    Trainer trainer(recipe, dataset, *device);
+    data::Loader loader = trainer.make_loader();
+    for (int i = 0; i < 6; ++i) trainer.step(loader);
+    return weights(trainer);
+  };
+  EXPECT_EQ(trained(true), trained(false));
+}
+
+TEST(Trainer, Tf32NeedsAGpu) {
+  const TemporaryFolder folder;
+  const data::Dataset dataset(make_toy_dataset(folder));
+  const auto device = make_cpu_device(1);
+  Recipe recipe = toy_recipe(dataset.path());
+  recipe.train.precision = "tf32";
+  EXPECT_TRUE(says(error_text<UserError>([&] { Trainer(recipe, dataset, *device); }),
+                   {"train.precision = \"tf32\"", "needs a GPU", "\"bf16\""}));
+}
+
 TEST(Trainer, GoesOnWithItsOwnDataSetAlone) {
   const TemporaryFolder folder;
   const auto device = make_cpu_device(1);

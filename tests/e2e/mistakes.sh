@@ -41,7 +41,7 @@ expect 2 "device cuda" "$moiety" evaluate run gap.h5 --device cuda:99
 expect 2 "device cuda" "$moiety" predict run gap.csv -o new.csv --device cuda:99
 expect 2 "device cuda" "${train[@]}" -o other --device cuda:99
 expect 2 "unknown device" "${train[@]}" -o other --device gpu
-expect 2 "train.precision" "${train[@]}" -o other --device cpu --set train.precision=bf16
+expect 2 "train.precision" "${train[@]}" -o other --device cpu --set train.precision=tf32
 expect 2 "there is no folder" "$moiety" prepare gap.csv -o nowhere/new.h5
 expect 2 "there is no folder" "$moiety" predict run gap.csv -o nowhere/new.csv
 expect 2 "there is no folder" "$moiety" report run -o nowhere/new.html
