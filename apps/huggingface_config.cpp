@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "apps/text_file.h"
+#include "apps/json_file.h"
 #include "tensor/error.h"
 
 namespace moiety::apps {
@@ -28,6 +29,13 @@ constexpr std::array<std::pair<std::string_view, Activation>, 7> kActivations = 
      {"swish", Activation::silu},
      {"tanh", Activation::tanh}}};
 
+/// A value for a message.
+std::string shown(const json& value) {
+  constexpr std::size_t kMost = 60;
+  const std::string text = value.dump();
+  return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
+}
+
 /// Typed access to the keys of one file.
 class Keys {
  public:
@@ -40,8 +48,9 @@ class Keys {
   std::int64_t integer(const char* key) const {
     check<UserError>(has(key), source_, ": ", key, " is missing");
     const json& value = values_.at(key);
-    check<UserError>(value.is_number_integer(), source_, ": ", key, " must be a whole number, not ",
-                     value.dump());
+    constexpr double kMost = 2147483647;
+    check<UserError>(value.is_number_integer() && std::fabs(value.get<double>()) <= kMost, source_,
+                     ": ", key, " must be a whole number below 2^31, not ", shown(value));
     return value.get<std::int64_t>();
   }
   std::int64_t integer(const char* key, std::int64_t otherwise) const {
@@ -51,13 +60,13 @@ class Keys {
     if (!has(key)) return otherwise;
     const json& value = values_.at(key);
     check<UserError>(value.is_number(), source_, ": ", key, " must be a number, not ",
-                     value.dump());
+                     shown(value));
     return value.get<double>();
   }
   std::string text(const char* key, const std::string& otherwise) const {
     if (!has(key)) return otherwise;
     const json& value = values_.at(key);
-    check<UserError>(value.is_string(), source_, ": ", key, " must be a text, not ", value.dump());
+    check<UserError>(value.is_string(), source_, ": ", key, " must be a text, not ", shown(value));
     return value.get<std::string>();
   }
   std::optional<std::int64_t> token(const char* key) const {
@@ -78,7 +87,7 @@ class Keys {
   /// Refuses another value than the only one that there is here.
   void require(const char* key, const json& only) const {
     check<UserError>(!has(key) || values_.at(key) == only, source_, ": ", key, " = ",
-                     has(key) ? values_.at(key).dump() : "", " is not supported, only ",
+                     has(key) ? shown(values_.at(key)) : "", " is not supported, only ",
                      only.dump());
   }
   /// The name of the first class in "architectures".
@@ -232,18 +241,16 @@ HuggingFaceConfig parse_huggingface_config(const json& values, const std::string
   check<UserError>(type == "roberta" || type == "gpt2", source, ": model_type = \"", type,
                    "\" is not known here, only roberta and gpt2");
   HuggingFaceConfig out = type == "roberta" ? roberta(keys) : gpt2(keys);
-  nn::check_config(out.transformer);
+  try {
+    nn::check_config(out.transformer);
+  } catch (const UserError& error) {  // it speaks of the keys of recipes
+    throw UserError(concat(source, ": ", error.what()));
+  }
   return out;
 }
 
 HuggingFaceConfig read_huggingface_config(const std::filesystem::path& path) {
-  json values;
-  try {
-    values = json::parse(read_file(path));
-  } catch (const json::parse_error& error) {
-    throw IoError(concat(path.string(), " is not JSON: ", error.what()));
-  }
-  return parse_huggingface_config(values, path.string());
+  return parse_huggingface_config(read_json(path), path.string());
 }
 
 nlohmann::ordered_json to_json(const HuggingFaceConfig& config) {

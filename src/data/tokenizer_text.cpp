@@ -32,8 +32,15 @@ void for_each_line(const std::filesystem::path& path,
 
 nlohmann::json parse_json(const std::string& name, const std::string& text,
                           const nlohmann::json::parser_callback_t& watch) {
+  constexpr int kDeepest = 64;  // what walks a value without bounds would overflow the stack
+  using Event = nlohmann::json::parse_event_t;
+  const auto checked = [&](int depth, Event event, nlohmann::json& value) {
+    check<IoError>(depth <= kDeepest, name, ": lists and objects in each other more than ",
+                   kDeepest, " deep");
+    return !watch || watch(depth, event, value);
+  };
   try {
-    return nlohmann::json::parse(text, watch);
+    return nlohmann::json::parse(text, checked);
   } catch (const nlohmann::json::exception& error) {
     const std::string_view what =
         error.what();  // "[json.exception.parse_error.101] parse error ..."

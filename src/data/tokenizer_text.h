@@ -20,7 +20,7 @@ void for_each_line(const std::filesystem::path& path,
                    const std::function<void(std::string_view, std::int64_t)>& f);
 
 /// What `text` says in JSON, each event of the parser shown to `watch`, if any. Throws IoError with
-/// `name`, line and column.
+/// `name`, line and column, and for values in each other deeper than any sensible file has them.
 nlohmann::json parse_json(const std::string& name, const std::string& text,
                           const nlohmann::json::parser_callback_t& watch = nullptr);
 

@@ -8,6 +8,7 @@
 #include "apps/text_file.h"
 #include "support/error_text.h"
 #include "support/temporary_folder.h"
+#include "tensor/rng.h"
 
 namespace moiety::apps {
 namespace {
@@ -139,7 +140,66 @@ TEST(HuggingFaceConfig, WhatCannotBeIsNamed) {
   const testing::TemporaryFolder folder;
   write_atomically(folder / "config.json", "{\"model_type\": ");
   EXPECT_TRUE(says(error_text<IoError>([&] { read_huggingface_config(folder / "config.json"); }),
-                   {"config.json is not JSON"}));
+                   {"config.json", "parse error at line 1"}));
+  write_atomically(folder / "config.json",
+                   "{\"model_type\":" + std::string(200000, '[') + std::string(200000, ']') + "}");
+  EXPECT_TRUE(says(error_text<IoError>([&] { read_huggingface_config(folder / "config.json"); }),
+                   {"config.json", "64 deep"}));
+  std::filesystem::resize_file(folder / "config.json", (16 << 20) + 1);
+  EXPECT_TRUE(says(error_text<IoError>([&] { read_huggingface_config(folder / "config.json"); }),
+                   {"config.json has 16777217 bytes"}));
+}
+
+TEST(HuggingFaceConfig, DamagedOnesAreRefusedByNameOrMakeSense) {
+  constexpr int kTrials = 2000;
+  const testing::TemporaryFolder folder;
+  const auto path = folder / "config.json";
+  const std::vector<std::string> values = {"-1",
+                                           "0",
+                                           "1e400",
+                                           "-1e9",
+                                           "2147483648",
+                                           "9223372036854775807",
+                                           "18446744073709551615",
+                                           "99999999999999999999",
+                                           "1.5",
+                                           "null",
+                                           "true",
+                                           "[]",
+                                           "{}",
+                                           "[[[]]]",
+                                           "\"gelu\"",
+                                           "\"\\u0000\"",
+                                           "\"" + std::string(5000, 'x') + "\""};
+  std::uint64_t next = 0;
+  const auto below = [&](std::size_t bound) {
+    return static_cast<std::size_t>(random_below({.seed = 3, .stream = 9}, next++, bound));
+  };
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const json whole = below(2) == 0 ? chemberta() : gpt2();
+    std::string text = whole.dump();
+    if (below(2) == 0) {
+      const std::size_t colon = text.find(':', below(text.size()));
+      if (colon != std::string::npos) {
+        const std::size_t end = text.find_first_of(",}", colon);
+        text.replace(colon + 1, end - colon - 1, values[below(values.size())]);
+      }
+    } else {
+      const std::size_t at = below(text.size());
+      text.replace(at, below(6), text.substr(below(text.size()), below(12)));
+    }
+    testing::write_bytes(path, text);
+    try {
+      const HuggingFaceConfig config = read_huggingface_config(path);
+      EXPECT_GT(config.transformer.max_length, 0);
+      EXPECT_GE(config.padding, 0);
+    } catch (const UserError& error) {
+      EXPECT_TRUE(says(error.what(), {path.string()}));
+      EXPECT_LT(std::string(error.what()).size(), 6000U);
+    } catch (const IoError& error) {
+      EXPECT_TRUE(says(error.what(), {path.string()}));
+    }
+  }
 }
 
 }  // namespace

@@ -157,6 +157,21 @@ TEST(TokenizerFiles, MissingAndTooLarge) {
       error_text<IoError>([&] { SmilesVocabulary().train({})->save(folder / "file"); }), {"file"}));
 }
 
+TEST(TokenizerFiles, ValuesInEachOtherWithoutEnd) {
+  const TemporaryFolder folder;
+  const std::string deep = std::string(300000, '[') + std::string(300000, ']');
+  const auto refusal = [&](const char* file, const std::string& text) {
+    write_bytes(folder / file, text);
+    const std::string error = error_text<IoError>([&] { load_tokenizer(folder.path()); });
+    std::filesystem::remove(folder / file);
+    return error;
+  };
+  EXPECT_TRUE(says(refusal("tokenizer.json", "{\"model\":{\"type\":" + deep + "}}"),
+                   {"tokenizer.json", "64 deep"}));
+  write_bytes(folder / "merges.txt", "");
+  EXPECT_TRUE(says(refusal("vocab.json", "{\"a\":" + deep + "}"), {"vocab.json", "64 deep"}));
+}
+
 /// Loads or refuses by name what has been damaged at random; what is loaded works.
 class DamagedTokenizer : public ::testing::TestWithParam<const char*> {
  protected:
