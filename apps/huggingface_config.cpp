@@ -104,6 +104,17 @@ class Keys {
     check<UserError>(values_.at(key).is_object(), source_, ": ", key, " must be an object");
     return static_cast<std::int64_t>(values_.at(key).size());
   }
+  /// The names of so many outputs.
+  std::vector<std::string> labels(std::int64_t count) const {
+    std::vector<std::string> out;
+    const json& names = has("id2label") ? values_.at("id2label") : json::object();
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto name = names.find(std::to_string(i));
+      const bool known = name != names.end() && name->is_string();
+      out.push_back(known ? name->get<std::string>() : "LABEL_" + std::to_string(i));
+    }
+    return out;
+  }
   const std::string& source() const { return source_; }
 
  private:
@@ -135,7 +146,13 @@ HuggingFaceConfig roberta(const Keys& keys) {
   out.last_token = keys.token("eos_token_id");
   out.outputs = keys.integer("num_labels", std::max<std::int64_t>(keys.entries("id2label"), 0));
   if (out.outputs == 0) out.outputs = 2;
-  out.regression = keys.text("problem_type", "") == "regression" || out.outputs == 1;
+  constexpr std::int64_t kMostOutputs = 65536;
+  check<UserError>(out.outputs > 0 && out.outputs <= kMostOutputs, keys.source(),
+                   ": num_labels must be 1 to ", kMostOutputs, ", not ", out.outputs);
+  const std::string problem = keys.text("problem_type", "");
+  out.regression = problem == "regression" || (problem.empty() && out.outputs == 1);
+  out.labels = problem == "multi_label_classification";
+  out.targets = keys.labels(out.outputs);
   TransformerConfig& t = out.transformer;
   t.vocabulary = keys.integer("vocab_size");
   t.hidden = keys.integer("hidden_size");
@@ -205,11 +222,14 @@ nlohmann::ordered_json roberta_json(const HuggingFaceConfig& config) {
   add_tokens(config, out);
   if (!sequence) return out;
   for (std::int64_t i = 0; i < config.outputs; ++i) {
-    const std::string label = "LABEL_" + std::to_string(i);
+    const bool named = std::ssize(config.targets) == config.outputs;
+    const std::string label =
+        named ? config.targets[static_cast<std::size_t>(i)] : "LABEL_" + std::to_string(i);
     out["id2label"][std::to_string(i)] = label;
     out["label2id"][label] = i;
   }
   if (config.regression) out["problem_type"] = "regression";
+  if (config.labels) out["problem_type"] = "multi_label_classification";
   return out;
 }
 

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "nn/transformer_config.h"
 
@@ -24,6 +26,8 @@ struct HuggingFaceConfig {
   std::int64_t padding = 1;                      ///< the padding token's number (RoBERTa)
   std::int64_t outputs = 2;                      ///< numbers a sequence (sequence)
   bool regression = false;                       ///< they are no scores of classes (sequence)
+  bool labels = false;                           ///< they are, of classes that go together
+  std::vector<std::string> targets = {};         ///< names of the outputs (sequence)
   std::optional<std::int64_t> first_token = {};  ///< number of the token that begins a text
   std::optional<std::int64_t> last_token = {};   ///< of the one that ends it
 };

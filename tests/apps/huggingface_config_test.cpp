@@ -99,9 +99,15 @@ TEST(HuggingFaceConfig, WhatIsWrittenIsReadBack) {
   HuggingFaceConfig sequence = parse_huggingface_config(chemberta(), "config.json");
   sequence.model = HuggingFaceModel::sequence;
   sequence.outputs = 4;
+  sequence.targets.clear();
   sequence.regression = true;
+  HuggingFaceConfig labels = sequence;
+  labels.regression = false;
+  labels.labels = true;
+  labels.outputs = 2;
+  labels.targets = {"toxic", "soluble"};
   for (const HuggingFaceConfig& config :
-       {sequence, parse_huggingface_config(chemberta(), "config.json"),
+       {sequence, labels, parse_huggingface_config(chemberta(), "config.json"),
         parse_huggingface_config(gpt2(), "config.json")}) {
     const HuggingFaceConfig back =
         parse_huggingface_config(json::parse(to_json(config).dump()), "config.json");
@@ -109,6 +115,10 @@ TEST(HuggingFaceConfig, WhatIsWrittenIsReadBack) {
     EXPECT_EQ(back.padding, config.padding);
     EXPECT_EQ(back.outputs, config.outputs);
     EXPECT_EQ(back.regression, config.regression);
+    EXPECT_EQ(back.labels, config.labels);
+    if (!config.targets.empty()) {
+      EXPECT_EQ(back.targets, config.targets);
+    }
     EXPECT_EQ(back.first_token, config.first_token);
     EXPECT_EQ(back.last_token, config.last_token);
     expect_same(back.transformer, config.transformer);
@@ -132,6 +142,7 @@ TEST(HuggingFaceConfig, WhatCannotBeIsNamed) {
   EXPECT_TRUE(says(refusal(chemberta(), "pad_token_id", -7), {"pad_token_id", "-7"}));
   EXPECT_TRUE(says(refusal(chemberta(), "max_position_embeddings", 2), {"model.max_length"}));
   EXPECT_TRUE(says(refusal(chemberta(), "num_attention_heads", 7), {"model.heads"}));
+  EXPECT_TRUE(says(refusal(chemberta(), "num_labels", 2147483647), {"num_labels", "65536"}));
   EXPECT_TRUE(says(refusal(gpt2(), "scale_attn_by_inverse_layer_idx", true),
                    {"scale_attn_by_inverse_layer_idx"}));
   EXPECT_TRUE(says(refusal(gpt2(), "embd_pdrop", 0.3), {"embd_pdrop"}));
