@@ -11,6 +11,7 @@ namespace moiety::apps {
 
 void add_devices(CLI::App& app);
 void add_evaluate(CLI::App& app);
+void add_export(CLI::App& app);
 void add_generate(CLI::App& app);
 void add_inspect(CLI::App& app);
 void add_predict(CLI::App& app);

@@ -13,6 +13,8 @@
 #include "apps/device_option.h"
 #include "apps/generative_model.h"
 #include "apps/molecule_scores.h"
+#include "apps/recipe.h"
+#include "apps/run_directory.h"
 #include "apps/seed.h"
 #include "apps/text_file.h"
 #include "tensor/file_paths.h"
@@ -48,7 +50,7 @@ struct Texts {
 Texts write_texts(const GenerativeModel& model, const GenerateArguments& arguments) {
   nn::GenerationOptions options = arguments.options;
   options.seed = parse_seed(arguments.seed);
-  options.end_token = model.last_token;
+  options.end_token = model.tokenizer->vocabulary().id(data::TokenRole::end);
   const auto count = static_cast<std::size_t>(arguments.count);
   const nn::TokenSequence prompt = encode_prompt(model, arguments.prompt);
   const std::vector<nn::TokenSequence> prompts(count, prompt);
@@ -63,7 +65,7 @@ Texts write_texts(const GenerativeModel& model, const GenerateArguments& argumen
   for (const nn::TokenSequence& sequence : sequences) {
     out.texts.push_back(decode_text(model, sequence));
     out.tokens += std::ssize(sequence) - std::ssize(prompt);
-    out.ended += model.last_token && sequence.back() == *model.last_token ? 1 : 0;
+    out.ended += options.end_token && sequence.back() == *options.end_token ? 1 : 0;
   }
   return out;
 }
@@ -129,14 +131,24 @@ void check_files(const GenerateArguments& arguments) {
     for (const char* name : {"config.json", "model.safetensors"}) {
       check_not_input(output, std::filesystem::path(arguments.model) / name);
     }
+    check_not_of_run(RunFiles{arguments.model}, output, {});
     if (!arguments.trained_on.empty()) check_not_input(output, arguments.trained_on);
   }
   if (!arguments.trained_on.empty()) check_input_file(arguments.trained_on);
 }
 
-void generate(const GenerateArguments& arguments) {
+/// What a run's recipe trained on, where that is still there.
+std::string training_data(const std::string& model) {
+  const RunFiles files{model};
+  if (!std::filesystem::is_regular_file(files.recipe())) return "";
+  std::string path = read_recipe(files.recipe()).data.path;
+  return std::filesystem::is_regular_file(path) ? path : "";
+}
+
+void generate(GenerateArguments& arguments) {
   nn::check_rule(arguments.options.sampling);
   parse_seed(arguments.seed);
+  if (arguments.trained_on.empty()) arguments.trained_on = training_data(arguments.model);
   check_files(arguments);
   const auto device = open_device(arguments.device, arguments.threads);
   ThreadPool& pool = device->host().stream().pool();
@@ -180,7 +192,7 @@ void add_generate(CLI::App& app) {
   CLI::App* command = app.add_subcommand("generate", "Write SMILES with a language model");
   command
       ->add_option("model", arguments->model,
-                   "Folder of a GPT-2 in HuggingFace's layout, with its tokenizer")
+                   "Run directory, checkpoint, or folder of a GPT-2 in HuggingFace's layout")
       ->required();
   command->add_option("-o,--output", arguments->output, "SMILES, one a line (.smi)")->required();
   command->add_option("-n,--count", arguments->count, "How many")
@@ -194,7 +206,8 @@ void add_generate(CLI::App& app) {
                       "Texts at a time, rounded up to what computes well; 0 is one group a thread. "
                       "Changes memory and speed, never the texts");
   command->add_option("--trained-on", arguments->trained_on,
-                      "Data set (.h5), table or SMILES: which molecules are not new");
+                      "Data set (.h5), table or SMILES: which molecules are not new; otherwise the "
+                      "data set of the run's recipe, where it is still there");
   command->add_option("--json", arguments->json, "Write the figures here as well");
   add_device_option(*command, arguments->device)->capture_default_str();
   command->add_option("--threads", arguments->threads, "CPU threads; 0 = one a core");

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "data/tokenizer.h"
@@ -14,16 +12,13 @@ namespace moiety::apps {
 
 /// A language model that writes texts, with the tokenizer that they are written in.
 struct GenerativeModel {
-  std::unique_ptr<nn::CausalLanguageModel> model;
-  std::unique_ptr<data::Tokenizer> tokenizer;
-  std::optional<std::int32_t> first_token;  ///< begins a text
-  std::optional<std::int32_t> last_token;   ///< ends it
+  std::shared_ptr<const nn::CausalLanguageModel> model;
+  std::shared_ptr<const data::Tokenizer> tokenizer;
 };
 
-/// That of a folder in HuggingFace's layout: config.json, model.safetensors and a tokenizer's
-/// files. Throws UserError for a folder without them or a model that does not write texts, IoError
-/// for damaged files.
-GenerativeModel load_generative_model(const std::filesystem::path& folder, Device& device);
+/// That of a run, a checkpoint or a folder of a GPT-2 in HuggingFace's layout. Throws UserError for
+/// a model that does not write texts, and as load_model_of does.
+GenerativeModel load_generative_model(const std::filesystem::path& source, Device& device);
 
 /// The tokens of a text that is to be gone on with; "" is a text that just begins. Throws UserError
 /// for what the vocabulary lacks, and where no token begins a text.

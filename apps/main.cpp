@@ -35,6 +35,7 @@ int run(int argc, char** argv) {
   moiety::apps::add_train(app);
   moiety::apps::add_predict(app);
   moiety::apps::add_evaluate(app);
+  moiety::apps::add_export(app);
   moiety::apps::add_generate(app);
   moiety::apps::add_inspect(app);
   moiety::apps::add_report(app);

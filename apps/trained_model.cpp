@@ -4,6 +4,8 @@
 #include <array>
 #include <fstream>
 
+#include "apps/huggingface_folder.h"
+#include "apps/pyg_folder.h"
 #include "apps/run_directory.h"
 #include "apps/run_results.h"
 #include "nn/checkpoint_tensors.h"
@@ -39,6 +41,12 @@ std::filesystem::path weights_of(const std::filesystem::path& run_or_checkpoint)
 
 std::unique_ptr<Task> load_model_of(const std::filesystem::path& run_or_checkpoint,
                                     Device& device) {
+  const std::filesystem::path& path = run_or_checkpoint;
+  if (std::filesystem::exists(path / "config.json") &&
+      !std::filesystem::exists(path / "recipe.toml")) {
+    return is_pyg_folder(path) ? load_pyg_folder(path, device)
+                               : load_huggingface_folder(path, device);
+  }
   return load_model(weights_of(run_or_checkpoint), device);
 }
 

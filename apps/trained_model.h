@@ -19,8 +19,8 @@ std::unique_ptr<Task> load_model(const std::filesystem::path& checkpoint, Device
 /// where there are none.
 std::filesystem::path weights_of(const std::filesystem::path& run_or_checkpoint);
 
-/// The best weights of a run directory, or a checkpoint file itself. Throws UserError when there
-/// are none.
+/// The best weights of a run directory, a checkpoint file itself, or a folder that `moiety export`
+/// or another library wrote. Throws UserError when there are none.
 std::unique_ptr<Task> load_model_of(const std::filesystem::path& run_or_checkpoint, Device& device);
 
 }  // namespace moiety::apps

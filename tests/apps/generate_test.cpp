@@ -163,7 +163,7 @@ TEST_F(Generate, MistakesAreNamed) {
   const auto refusal = [&](const std::filesystem::path& folder) {
     return error_text<UserError>([&] { load_generative_model(folder, *device); });
   };
-  EXPECT_TRUE(says(refusal(out().parent_path() / "none"), {"none", "config.json"}));
+  EXPECT_TRUE(says(refusal(out().parent_path() / "none"), {"none"}));
   TemporaryFolder other;
   std::filesystem::copy(model() / "config.json", other / "config.json");
   EXPECT_TRUE(says(refusal(other.path()), {"model.safetensors", "save_pretrained"}));
@@ -206,7 +206,8 @@ TEST_F(Generate, DamagedFoldersAreRefusedByNameOrWork) {
       nn::GenerationOptions options;
       options.max_length = std::min<std::int64_t>(3, loaded.model->config().max_length);
       const nn::TokenSequence prompt = encode_prompt(loaded, "");
-      decode_text(loaded, nn::generate(*loaded.model, std::vector{prompt}, options)[0]);
+      decode_text(loaded,
+                  nn::generate(*loaded.model, std::vector<nn::TokenSequence>{prompt}, options)[0]);
     } catch (const Error& error) {
       EXPECT_GT(std::string(error.what()).size(), 10U);
     }
