@@ -61,7 +61,8 @@ Node::Node(const char* name, std::vector<Variable> inputs, const std::vector<Ten
     }
     edges_.push_back(std::move(edge));
     input_shapes_.push_back(input.defined() ? input.shape() : Shape());
-    if (saved.inputs >> i & 1u) saved_inputs_[i] = std::move(input);
+    const bool named = i < 32 && (saved.inputs >> i & 1u) != 0;
+    if (named || saved.inputs == kAll) saved_inputs_[i] = std::move(input);
   }
   saved_outputs_.resize(outputs.size());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
