@@ -102,7 +102,10 @@ Cost cost_of(bool recomputes) {
   const MaskedLanguageModel model(init, config);
   const FlatParameters parameters(model);
   const FlatBuffer gradients = parameters.make_buffer();
-  const TokenBatch batch = labelled_batch(*device);
+  TokenBatch batch = pack_tokens(random_sequences(Numbers(32, 16)), *device);
+  Numbers labels = batch.tokens.to_vector<std::int32_t>();
+  for (std::size_t t = 0; t < labels.size(); ++t) labels[t] = t % 5 == 1 ? labels[t] : -100;
+  score_labelled(batch, labels);
   ParallelStep step(parameters, true);
   const std::size_t before = device->allocator().stats().bytes_in_use;
   Cost cost;
@@ -111,7 +114,7 @@ Cost cost_of(bool recomputes) {
       [&](std::int64_t part) {
         auto context = ForwardContext::training(5, 17);
         context.recompute_blocks(recomputes);
-        return model.loss(part_of(batch, part == 0 ? 0 : 4, part == 0 ? 4 : 7), context);
+        return model.loss(part_of(batch, 16 * part, 16 * part + 16), context);
       },
       gradients);
   cost.pass.gradient = gradients.flat.to_vector<float>();
@@ -124,7 +127,7 @@ TEST(RecomputedMemory, IsSmallerForTheSameBits) {
   const Cost again = cost_of(true);
   EXPECT_EQ(again.pass.loss, kept.pass.loss);
   EXPECT_EQ(again.pass.gradient, kept.pass.gradient);
-  EXPECT_LT(again.peak, kept.peak);
+  EXPECT_LT(2 * again.peak, kept.peak);
 }
 
 TEST(RecomputedMemory, DoesNotGrowWithWhatALayerSaves) {
