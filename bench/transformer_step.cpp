@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <fstream>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,38 @@ struct Options {
   double seconds = 3;
 };
 
+void set(Options& o, const std::string& flag, const std::string& value) {
+  if (flag == "--model") {
+    o.model = value;
+  } else if (flag == "--lengths") {
+    o.lengths = value;
+  } else if (flag == "--precision") {
+    o.precision = value;
+  } else if (flag == "--batch") {
+    o.batch = std::stoll(value);
+  } else if (flag == "--length") {
+    o.length = std::stoll(value);
+  } else if (flag == "--layers") {
+    o.layers = std::stoll(value);
+  } else if (flag == "--hidden") {
+    o.hidden = std::stoll(value);
+  } else if (flag == "--heads") {
+    o.heads = std::stoll(value);
+  } else if (flag == "--vocabulary") {
+    o.vocabulary = std::stoll(value);
+  } else if (flag == "--dropout") {
+    o.dropout = std::stod(value);
+  } else if (flag == "--threads") {
+    o.threads = std::stoi(value);
+  } else if (flag == "--part") {
+    o.part = std::stoll(value);
+  } else if (flag == "--seconds") {
+    o.seconds = std::stod(value);
+  } else {
+    throw UserError(concat("there is no flag ", flag));
+  }
+}
+
 Options parse(int argc, char** argv) {
   Options o;
   for (int i = 1; i < argc; ++i) {
@@ -52,34 +85,10 @@ Options parse(int argc, char** argv) {
     check<UserError>(i + 1 < argc, flag, " needs a value; the flags are described in ",
                      "bench/transformer_step.cpp");
     const std::string value = argv[++i];
-    if (flag == "--model") {
-      o.model = value;
-    } else if (flag == "--lengths") {
-      o.lengths = value;
-    } else if (flag == "--precision") {
-      o.precision = value;
-    } else if (flag == "--batch") {
-      o.batch = std::stoll(value);
-    } else if (flag == "--length") {
-      o.length = std::stoll(value);
-    } else if (flag == "--layers") {
-      o.layers = std::stoll(value);
-    } else if (flag == "--hidden") {
-      o.hidden = std::stoll(value);
-    } else if (flag == "--heads") {
-      o.heads = std::stoll(value);
-    } else if (flag == "--vocabulary") {
-      o.vocabulary = std::stoll(value);
-    } else if (flag == "--dropout") {
-      o.dropout = std::stod(value);
-    } else if (flag == "--threads") {
-      o.threads = std::stoi(value);
-    } else if (flag == "--part") {
-      o.part = std::stoll(value);
-    } else if (flag == "--seconds") {
-      o.seconds = std::stod(value);
-    } else {
-      throw UserError(concat("there is no flag ", flag));
+    try {
+      set(o, flag, value);
+    } catch (const std::logic_error&) {  // of std::stoll and its like
+      throw UserError(concat(flag, " takes a number, not \"", value, "\""));
     }
   }
   check<UserError>(o.model == "mlm" || o.model == "gpt", "--model takes mlm or gpt");
@@ -97,6 +106,7 @@ DType precision_of(const std::string& name) {
 std::vector<std::int64_t> lengths_of(const Options& o) {
   if (o.lengths.empty()) return {o.length};
   std::ifstream file(o.lengths);
+  check<UserError>(file.good(), "cannot read ", o.lengths);
   std::vector<std::int64_t> out;
   for (std::int64_t n = 0; file >> n;) out.push_back(n);
   check<UserError>(std::ssize(out) >= o.batch, o.lengths, ": ", out.size(), " lengths for batches ",
