@@ -68,6 +68,9 @@ void add_graph(ModelSpec& spec, const ModelRecipe& model, const data::DatasetInf
   spec.graph.dropout = model.dropout;
   spec.graph.residual = model.residual;
   spec.graph.head_layers = model.head_layers;
+  spec.graph.attention = model.attention;
+  spec.graph.heads = model.heads;
+  spec.graph.attention_dropout = model.attention_dropout;
   spec.graph.atom_dims = info.features.atom_dims;
   spec.graph.bond_dims = info.features.bond_dims;
   spec.graph.outputs = static_cast<std::int64_t>(spec.targets.size());

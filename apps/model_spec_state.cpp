@@ -16,12 +16,21 @@ constexpr std::array kTooLong = {"error", "truncate", "skip"};  // in the order 
 
 json graph_json(const ModelSpec& spec) {
   const nn::GraphModelConfig& c = spec.graph;
-  return {{"conv", nn::name_of(c.conv)},  {"hidden", c.hidden},
-          {"layers", c.layers},           {"pool", nn::name_of(c.pool)},
-          {"norm", nn::name_of(c.norm)},  {"activation", nn::name_of(c.activation)},
-          {"dropout", c.dropout},         {"residual", c.residual},
-          {"head_layers", c.head_layers}, {"atom_dims", c.atom_dims},
-          {"bond_dims", c.bond_dims},     {"featuriser", spec.featuriser}};
+  return {{"conv", nn::name_of(c.conv)},
+          {"hidden", c.hidden},
+          {"layers", c.layers},
+          {"pool", nn::name_of(c.pool)},
+          {"norm", nn::name_of(c.norm)},
+          {"activation", nn::name_of(c.activation)},
+          {"dropout", c.dropout},
+          {"residual", c.residual},
+          {"head_layers", c.head_layers},
+          {"atom_dims", c.atom_dims},
+          {"bond_dims", c.bond_dims},
+          {"featuriser", spec.featuriser},
+          {"attention", c.attention},
+          {"heads", c.heads},
+          {"attention_dropout", c.attention_dropout}};
 }
 
 void read_graph(const json& from, ModelSpec& spec) {
@@ -38,6 +47,9 @@ void read_graph(const json& from, ModelSpec& spec) {
   from.at("atom_dims").get_to(c.atom_dims);
   from.at("bond_dims").get_to(c.bond_dims);
   from.at("featuriser").get_to(spec.featuriser);
+  c.attention = from.value("attention", c.attention);  // not there in the first version
+  c.heads = from.value("heads", c.heads);
+  c.attention_dropout = from.value("attention_dropout", c.attention_dropout);
   c.outputs = static_cast<std::int64_t>(spec.targets.size());
 }
 

@@ -120,6 +120,12 @@ void check_scopes(const Recipe& recipe, const std::string& name) {
                      tokens ? "graph networks" : "encoders and decoders", ", and model.type is \"",
                      recipe.model.type, "\"; leave it out");
   }
+  const bool attends = tokens || recipe.model.attention;
+  check<UserError>(attends || (recipe.model.heads == usual.model.heads &&
+                               recipe.model.attention_dropout == usual.model.attention_dropout),
+                   name,
+                   ": model.heads and model.attention_dropout are of attention, which graph "
+                   "networks have with model.attention = true; set it, or leave them out");
   const std::string& norm = recipe.model.norm;
   const bool fits = tokens ? norm == "layer" || norm == "rms" : norm != "rms";
   check<UserError>(fits, name, ": model.norm = \"", norm, "\" does not go with model.type = \"",
@@ -145,6 +151,9 @@ void check_together(const Recipe& recipe, const std::string& name) {
       std::exp2(std::round(std::log2(recipe.train.loss_scale))) == recipe.train.loss_scale, name,
       ": train.loss_scale = ", recipe.train.loss_scale,
       " is not a power of two, so that it would round gradients; use 65536, say");
+  check<UserError>(!recipe.model.attention || recipe.model.residual, name,
+                   ": model.attention always adds a layer's input to its output; leave "
+                   "model.residual out");
   check<UserError>(recipe.train.min_lr <= recipe.train.lr, name,
                    ": train.min_lr = ", recipe.train.min_lr,
                    " is above train.lr = ", recipe.train.lr);
@@ -173,7 +182,9 @@ Recipe default_recipe(const std::string& model_type) {
   out.model.layers = 6;
   out.model.activation = encoder ? "gelu" : "gelu_tanh";
   out.model.norm = "layer";
+  out.model.heads = 12;
   out.model.dropout = 0.1;
+  out.model.attention_dropout = 0.1;
   out.model.token_types = encoder ? 1 : 0;
   out.train.no_decay = {"embedding"};
   return out;

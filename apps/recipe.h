@@ -37,8 +37,9 @@ struct ModelRecipe {
   bool residual = true;
   std::string pool = "mean";
   std::int64_t head_layers = 2;
+  bool attention = false;
 
-  std::int64_t heads = 12;
+  std::int64_t heads = 4;
   std::int64_t key_heads = 0;
   std::int64_t inner = 0;
   bool gated = false;
@@ -47,7 +48,7 @@ struct ModelRecipe {
   std::int64_t vocabulary = 0;
   std::int64_t token_types = 0;
   double norm_eps = 1e-5;
-  double attention_dropout = 0.1;
+  double attention_dropout = 0;
   std::string init_from;
   bool operator==(const ModelRecipe&) const = default;
 };

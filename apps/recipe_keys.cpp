@@ -67,7 +67,8 @@ std::vector<Key> data_keys(DataRecipe& data) {
 std::vector<Key> model_keys(ModelRecipe& model) {
   return {
       key("model.type", &model.type, OneOf{{"gcn", "gin", "gine", "encoder", "decoder"}, {}},
-          "Graph network: gcn (Kipf and Welling), gin, or gine (gin that reads the bond features). "
+          "Graph network: gcn (Kipf and Welling), gin, or gine (gin that reads the bond features); "
+          "with model.attention a graph transformer. "
           "Transformer of SMILES: encoder (RoBERTa) or decoder (GPT-2).",
           {"name", "model", "arch", "architecture", "conv"}),
       key("model.hidden", &model.hidden, between(1, 65536), "Channels of each layer.",
@@ -91,13 +92,21 @@ std::vector<Key> model_keys(ModelRecipe& model) {
       of_graphs(key("model.head_layers", &model.head_layers, between(1, 16),
                     "Graph networks: linear layers from the pooled molecule to the targets.",
                     {"mlp_layers"})),
+      of_graphs(key("model.attention", &model.attention, Anything{},
+                    "Graph networks: attention among all atoms of a molecule beside the messages "
+                    "along bonds (GPS).",
+                    {"gps", "global_attention", "transformer"})),
+      key("model.heads", &model.heads, between(1, 1024),
+          "Heads of attention: of encoder, decoder, and where model.attention is true.",
+          {"num_heads", "n_heads", "n_head", "num_attention_heads"}),
+      key("model.attention_dropout", &model.attention_dropout, fraction(),
+          "Share of attention's weights dropped in training.",
+          {"attn_dropout", "attn_pdrop", "attention_probs_dropout_prob"}),
   };
 }
 
 std::vector<Key> transformer_keys(ModelRecipe& model) {
   std::vector<Key> keys = {
-      key("model.heads", &model.heads, between(1, 1024), "encoder, decoder: heads of attention.",
-          {"num_heads", "n_heads", "n_head", "num_attention_heads"}),
       key("model.key_heads", &model.key_heads, between(0, 1024),
           "encoder, decoder: heads of keys and values, each shared by as many heads of queries; 0 "
           "= as many as heads.",
@@ -123,9 +132,6 @@ std::vector<Key> transformer_keys(ModelRecipe& model) {
       key("model.norm_eps", &model.norm_eps, above(0),
           "encoder, decoder: added to the variance in norms.",
           {"layer_norm_eps", "layer_norm_epsilon"}),
-      key("model.attention_dropout", &model.attention_dropout, fraction(),
-          "encoder, decoder: share of attention's weights dropped in training.",
-          {"attn_dropout", "attn_pdrop", "attention_probs_dropout_prob"}),
       key("model.init_from", &model.init_from, Anything{},
           "encoder, decoder: a run or a folder in HuggingFace's layout whose weights, but for the "
           "head, training begins with; the keys of the model's shape are taken from there.",

@@ -66,6 +66,9 @@ StateDictNames pyg_names(const GraphModel& model) {
   check<UserError>(!config.atom_dims.empty(),
                    "only models of categorical atom features have a counterpart in docs/"
                    "pyg_model.py");
+  check<UserError>(!config.attention,
+                   "models with attention among atoms (model.attention) have no counterpart in "
+                   "docs/pyg_model.py");
   Names names(model.parameters().front().device());
   names.add_embeddings("atoms", "atom_encoder", config.atom_dims);
   for (std::int64_t i = 0; i < config.layers; ++i) {

@@ -106,6 +106,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Mistake{"[train]\nepochs = 0", {"r.toml:4", "train.epochs = 0", "1 to"}},
         Mistake{"[train]\nlr = 0", {"train.lr", "above 0"}},
+        Mistake{"[model]\nattention = true\nresidual = false", {"model.attention", "residual"}},
         Mistake{"[train]\nlr = -0.1", {"train.lr", "above 0"}},
         Mistake{"[model]\ndropout = 1", {"model.dropout", "at least 0 and below 1"}},
         Mistake{"[run]\ncheckpoint_every = \"0 steps\"", {"run.checkpoint_every", "above 0"}},
@@ -118,7 +119,8 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     OtherModels, RecipeMistake,
     ::testing::Values(
-        Mistake{"[model]\nheads = 4", {"model.heads", "encoders and decoders", "\"gcn\"", "leave"}},
+        Mistake{"[model]\ninner = 4", {"model.inner", "encoders and decoders", "\"gcn\"", "leave"}},
+        Mistake{"[model]\nheads = 8", {"model.heads", "model.attention = true"}},
         Mistake{"[model]\ntype = \"encoder\"\npool = \"sum\"",
                 {"model.pool", "graph networks", "\"encoder\""}},
         Mistake{"node_budget = 9\nedge_budget = 9\n[model]\ntype = \"decoder\"",

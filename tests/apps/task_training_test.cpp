@@ -29,6 +29,7 @@ struct Case {
   std::string name;
   ToySequences data;
   std::string type;
+  bool attention = false;
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.name; }
@@ -37,7 +38,8 @@ const Case kCases[] = {{"masked_language", {.targets = false}, "encoder"},
                        {"causal_language", {.targets = false}, "decoder"},
                        {"regression", {}, "encoder"},
                        {"binary", {.binary = true}, "encoder"},
-                       {"binary_graphs", {.binary = true}, "gine"}};
+                       {"binary_graphs", {.binary = true}, "gine"},
+                       {"graph_transformer", {}, "gin", true}};
 
 Recipe recipe_of(const Case& c, const std::string& path) {
   Recipe recipe = toy_sequence_recipe(path, c.type);
@@ -46,6 +48,7 @@ Recipe recipe_of(const Case& c, const std::string& path) {
     recipe.data.augment = "random_smiles";
   } else {
     recipe.model.norm = "layer";
+    recipe.model.attention = c.attention;
   }
   return recipe;
 }
