@@ -119,9 +119,10 @@ TokenBatch make_token_batch(std::int64_t sequences, std::int64_t length, Device&
   return batch;
 }
 
-/// A masked language model of RoBERTa's shape: products of layers, attention and head, forward and
-/// twice backward (attention makes its scores anew); in bytes, what the layers' products read and
-/// write, and AdamW's seven arrays.
+/// A masked language model of RoBERTa's shape: products of layers (of the last one but for keys and
+/// values, those of scored tokens alone), attention and head, forward and twice backward (attention
+/// makes its scores anew); in bytes, what the layers' products read and write, and AdamW's seven
+/// arrays.
 void add_language_step(Suite& suite, std::int64_t sequences, std::int64_t length, DType compute) {
   const std::int64_t width = suite.sized(384, 48);
   nn::TransformerConfig config;
@@ -135,11 +136,15 @@ void add_language_step(Suite& suite, std::int64_t sequences, std::int64_t length
   const auto c = static_cast<double>(width);
   const double weights = 12 * kTransformerLayers * c * c;
   const double head = c * c + c * kVocabulary;
-  const double pairs = tokens * static_cast<double>(length);
+  const double products = 12 * (kTransformerLayers - 1) * tokens + 2 * tokens + 10 * scored;
+  const double queries = (kTransformerLayers - 1) * tokens + scored;
+  // Of the 48 arrays of a layer the last has 8 of all tokens: its input, keys and values.
+  const double arrays = 48 * (kTransformerLayers - 1) * tokens + 8 * tokens + 40 * scored;
   const Work work{
-      .bytes = bytes_of(compute) * 48 * kTransformerLayers * tokens * c +
+      .bytes = bytes_of(compute) * arrays * c +
                28 * (weights + head + c * static_cast<double>(length)),
-      .flops = 6 * (tokens * weights + scored * head) + 14 * kTransformerLayers * pairs * c,
+      .flops = 6 * (products * c * c + scored * head) +
+               14 * queries * static_cast<double>(length) * c,
       .arithmetic = compute == DType::bf16 ? Arithmetic::bf16 : Arithmetic::f32};
   suite.add("step/masked_lm/" + std::to_string(sequences) + "x" + std::to_string(length) + "x" +
                 std::to_string(width),

@@ -143,21 +143,29 @@ TokenBatch make_batch(const Options& o, const std::vector<std::int64_t>& lengths
 }
 
 /// FLOP of a step: 2 for each multiply-add of a product, three products for one of the forward
-/// pass. Causal attention counts the pairs that are seen.
+/// pass. Causal attention counts the pairs that are seen; an encoder's last layer has queries and
+/// what follows them for scored tokens alone.
 double flop_of(const Options& o, const TokenBatch& batch) {
+  const bool is_encoder = o.model == "mlm";
   const auto c = static_cast<double>(o.hidden);
   const auto tokens = static_cast<double>(batch.token_count());
+  const auto scored = static_cast<double>(batch.scored.rows());
   double pairs = 0;
+  double last_pairs = 0;
+  const auto* ptr = batch.ptr.data<std::int32_t>();
+  const auto* scored_ptr = batch.scored_ptr.data<std::int32_t>();
   for (std::int64_t b = 0; b < batch.sequences(); ++b) {
-    const auto* ptr = batch.ptr.data<std::int32_t>();
     const double n = ptr[b + 1] - ptr[b];
-    pairs += o.model == "gpt" ? n * (n + 1) / 2 : n * n;
+    pairs += is_encoder ? n * n : n * (n + 1) / 2;
+    last_pairs += is_encoder ? n * (scored_ptr[b + 1] - scored_ptr[b]) : n * (n + 1) / 2;
   }
-  const double layers = static_cast<double>(o.layers) * (12 * tokens * c * c + 2 * pairs * c);
-  const double dense = o.model == "mlm" ? c : 0;
-  const double head =
-      static_cast<double>(batch.scored.rows()) * c * (static_cast<double>(o.vocabulary) + dense);
-  return 6 * (layers + head);
+  const auto layer = [c](double keys, double queries, double seen) {
+    return (2 * keys + 10 * queries) * c * c + 2 * seen * c;
+  };
+  const double layers = static_cast<double>(o.layers - 1) * layer(tokens, tokens, pairs) +
+                        layer(tokens, is_encoder ? scored : tokens, last_pairs);
+  const double dense = is_encoder ? c : 0;
+  return 6 * (layers + scored * c * (static_cast<double>(o.vocabulary) + dense));
 }
 
 /// FLOP/s of a layer's product with all threads, at its best: what the step cannot exceed.

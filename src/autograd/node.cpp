@@ -35,9 +35,10 @@ Variable RuleContext::grad(int i) const {
 bool RuleContext::needs(int i) const { return node_->edge(static_cast<std::size_t>(i)).wanted(); }
 
 Tensor RuleContext::sink(int i) const {
-  const Variable& leaf = node_->edge(static_cast<std::size_t>(i)).leaf;
-  if (!leaf.defined()) return {};
-  const auto found = sinks_.find(leaf.id());
+  const Edge* edge = &node_->edge(static_cast<std::size_t>(i));
+  while (edge->node && edge->node->is_cast()) edge = &edge->node->edge(0);
+  if (!edge->leaf.defined()) return {};
+  const auto found = sinks_.find(edge->leaf.id());
   return found == sinks_.end() ? Tensor() : found->second;
 }
 

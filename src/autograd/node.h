@@ -39,7 +39,8 @@ class RuleContext {
   /// Whether input i wants a gradient: skip the work when not.
   bool needs(int i) const;
   /// Where a rule may add the gradient of input i itself, which saves a pass over it; it then
-  /// returns none. Contiguous, in the input's shape and dtype; undefined: it must be returned.
+  /// returns none. Contiguous, in the input's shape, in its dtype or that of what it was cast from;
+  /// undefined: it must be returned.
   Tensor sink(int i) const;
 
  private:
@@ -90,6 +91,10 @@ class Node {
   const Edge& edge(std::size_t i) const { return edges_[i]; }
   const Meta& output_meta(std::size_t i) const { return outputs_[i]; }
 
+  /// Says that the operation is a cast, whose gradient is that of what it gave.
+  void mark_cast() { is_cast_ = true; }
+  bool is_cast() const { return is_cast_; }
+
   /// Gradients of the inputs from those of the outputs; checks their shapes.
   static Variables apply(const std::shared_ptr<Node>& self, const Variables& grads,
                          const GradientSinks& sinks);
@@ -106,6 +111,7 @@ class Node {
   std::vector<Variable> saved_inputs_;  // undefined where not saved
   std::vector<Tensor> saved_outputs_;
   Rule rule_;
+  bool is_cast_ = false;
   bool released_ = false;
 };
 

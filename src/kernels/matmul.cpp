@@ -5,6 +5,8 @@ namespace moiety::kernels {
 
 void gemm(const Stream& stream, bool transpose_a, bool transpose_b, double alpha,
           const TensorView& a, const TensorView& b, double beta, const TensorView& c) {
+  check<DTypeError>(a.dtype == b.dtype && is_result(c.dtype, a.dtype), "gemm: ", name_of(a.dtype),
+                    " times ", name_of(b.dtype), " into ", name_of(c.dtype));
   run_on<cpu::gemm, cuda::gemm>(stream, transpose_a, transpose_b, alpha, a, b, beta, c);
 }
 

@@ -24,8 +24,8 @@ void store_row(const Compute<T>* from, std::int64_t n, T* to) {
 
 /// A product with a long k and a small result (the gradient of a weight): chunks of k in parallel,
 /// then their sum in order.
-template <class T>
-void multiply_by_chunks(const Stream& stream, const Product<T>& p, std::int64_t chunk) {
+template <class T, class Out>
+void multiply_by_chunks(const Stream& stream, const Product<T, Out>& p, std::int64_t chunk) {
   const std::int64_t chunks = (p.k + chunk - 1) / chunk;
   const std::int64_t size = p.m * p.n;
   using C = Compute<T>;
@@ -60,8 +60,8 @@ void multiply_by_chunks(const Stream& stream, const Product<T>& p, std::int64_t 
   });
 }
 
-template <class T>
-void multiply_in_parallel(const Stream& stream, const Product<T>& p) {
+template <class T, class Out>
+void multiply_in_parallel(const Stream& stream, const Product<T, Out>& p) {
   constexpr std::int64_t kLeastDepth = 1024;
   const std::int64_t chunk = extent_of_task(p.k, flops_of(p.m, p.n, 1), kLeastDepth);
   const bool in_task = thread_state().in_parallel;
@@ -73,9 +73,9 @@ void multiply_in_parallel(const Stream& stream, const Product<T>& p) {
 }
 
 /// The product described by three matrices whose shapes are checked here.
-template <class T>
-Product<T> describe(bool transpose_a, bool transpose_b, double alpha, const TensorView& a,
-                    const TensorView& b, double beta, const TensorView& c) {
+template <class T, class Out>
+Product<T, Out> describe(bool transpose_a, bool transpose_b, double alpha, const TensorView& a,
+                         const TensorView& b, double beta, const TensorView& c) {
   const int first = c.ndim() - 2;
   const std::int64_t m = c.shape[first], n = c.shape[first + 1];
   const std::int64_t k = a.shape[first + (transpose_a ? 0 : 1)];
@@ -84,7 +84,7 @@ Product<T> describe(bool transpose_a, bool transpose_b, double alpha, const Tens
                         b.shape[first + (transpose_b ? 0 : 1)] == n,
                     "gemm: ", a.shape, transpose_a ? " transposed" : "", " times ", b.shape,
                     transpose_b ? " transposed" : "", " does not give ", c.shape);
-  Product<T> p;
+  Product<T, Out> p;
   p.transpose_a = transpose_a;
   p.transpose_b = transpose_b;
   p.m = m;
@@ -96,18 +96,18 @@ Product<T> describe(bool transpose_a, bool transpose_b, double alpha, const Tens
   p.b = b.as<T>();
   p.ldb = transpose_b ? k : n;
   p.beta = static_cast<Compute<T>>(beta);
-  p.c = c.as<T>();
+  p.c = c.as<Out>();
   p.ldc = n;
   return p;
 }
 
-template <class T>
-void multiply_batch(const Stream& stream, const Product<T>& p, std::int64_t batch) {
+template <class T, class Out>
+void multiply_batch(const Stream& stream, const Product<T, Out>& p, std::int64_t batch) {
   const double flops = flops_of(p.m, p.n, p.k);
   const auto grain = static_cast<std::int64_t>(kTaskFlops / std::max(flops, 1.0)) + 1;
   parallel_for(stream, batch, grain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
-      Product<T> one = p;
+      Product<T, Out> one = p;
       one.a += i * p.m * p.k;
       one.b += i * p.k * p.n;
       one.c += i * p.m * p.n;
@@ -125,13 +125,19 @@ void gemm(const Stream& stream, bool transpose_a, bool transpose_b, double alpha
                     "gemm: ", a.shape, " times ", b.shape, " into ", c.shape,
                     ": all must be matrices, or all stacks of matrices");
   MOIETY_CHECK(a.contiguous() && b.contiguous() && c.contiguous());
-  visit_storage(c.dtype, [&]<class T>() {
-    const Product<T> p = describe<T>(transpose_a, transpose_b, alpha, a, b, beta, c);
+  const auto run = [&]<class T, class Out>() {
+    const Product<T, Out> p = describe<T, Out>(transpose_a, transpose_b, alpha, a, b, beta, c);
     if (ndim == 2) return multiply_in_parallel(stream, p);
     const std::int64_t batch = c.shape[0];
     check<ShapeError>(a.shape[0] == batch && b.shape[0] == batch, "gemm: stacks of ", a.shape[0],
                       ", ", b.shape[0], " and ", batch, " matrices");
     multiply_batch(stream, p, batch);
+  };
+  visit_storage(a.dtype, [&]<class T>() {
+    if constexpr (kIsHalf<T>) {
+      if (c.dtype == DType::f32) return run.template operator()<T, float>();
+    }
+    run.template operator()<T, T>();
   });
 }
 

@@ -39,14 +39,13 @@ void gemm(const Stream& stream, bool transpose_a, bool transpose_b, double alpha
                         (ndim == 2 || (a.shape[0] == batch && b.shape[0] == batch)),
                     "gemm: ", a.shape, transpose_a ? " transposed" : "", " times ", b.shape,
                     transpose_b ? " transposed" : "", " does not give ", c.shape);
-  check<DTypeError>(a.dtype == c.dtype && b.dtype == c.dtype, "gemm: ", name_of(a.dtype), " times ",
-                    name_of(b.dtype), " into ", name_of(c.dtype));
   if (batch == 0 || m == 0 || n == 0) return;
   if (k == 0) {  // an empty sum
     return beta == 0 ? kernels::fill(stream, c, 0) : kernels::affine(stream, beta, 0, c, c);
   }
   run(stream,
-      {.dtype = c.dtype,
+      {.dtype = a.dtype,
+       .result = c.dtype,
        .transpose_a = transpose_a,
        .transpose_b = transpose_b,
        .m = m,
@@ -73,6 +72,7 @@ void linear(const Stream& stream, const TensorView& x, const TensorView& weight,
   }
   run(stream,
       {.dtype = out.dtype,
+       .result = out.dtype,
        .transpose_b = true,
        .m = out.shape[0],
        .n = out.shape[1],

@@ -4,6 +4,7 @@
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/gather.h"
 #include "autograd/ops/random.h"
+#include "autograd/ops/shape.h"
 
 namespace moiety::nn {
 namespace {
@@ -30,6 +31,21 @@ Linear::Linear(Initializer& init, Tensor weight)
 Variable Linear::forward(const Variable& x, ops::Epilogue epilogue) const {
   const Variable bias = bias_.defined() ? ops::cast(bias_, x.dtype()) : bias_;
   return ops::linear(x, ops::cast(weight_, x.dtype()), bias, epilogue);
+}
+
+Variables Linear::forward_parts(const Variables& xs,
+                                const std::vector<std::int64_t>& extents) const {
+  check<ShapeError>(xs.size() == extents.size(), xs.size(), " inputs for ", extents.size(),
+                    " parts of a linear layer");
+  const DType dtype = xs.empty() ? weight_.dtype() : xs[0].dtype();
+  const Variables weights = ops::split(ops::cast(weight_, dtype), 0, extents);
+  const Variables biases =
+      bias_.defined() ? ops::split(ops::cast(bias_, dtype), 0, extents) : Variables(extents.size());
+  Variables out;
+  for (std::size_t i = 0; i < xs.size(); ++i) {
+    out.push_back(ops::linear(xs[i], weights[i], biases[i]));
+  }
+  return out;
 }
 
 CategoricalEmbedding::CategoricalEmbedding(Initializer& init, std::vector<std::int32_t> dims,

@@ -21,6 +21,9 @@ class Linear : public Module {
   /// The weights that are given.
   Linear(Initializer& init, Tensor weight);
   Variable forward(const Variable& x, ops::Epilogue epilogue = ops::Epilogue::none) const;
+  /// The outputs in consecutive parts of these extents, which add up to Out, each of rows of its
+  /// own: xs[i] [Ni, In] -> [Ni, extents[i]].
+  Variables forward_parts(const Variables& xs, const std::vector<std::int64_t>& extents) const;
 
  private:
   Variable weight_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/multi_head_attention.h"
 
-#include "autograd/ops/attention.h"
 #include "autograd/ops/rotary.h"
 #include "autograd/ops/shape.h"
 
@@ -25,6 +24,29 @@ MultiHeadAttention::MultiHeadAttention(Initializer& init, const TransformerConfi
   }
 }
 
+ops::AttentionOptions MultiHeadAttention::options(std::int64_t first,
+                                                  ForwardContext& context) const {
+  ops::AttentionOptions out;
+  out.causal = causal_;
+  out.longest = max_length_;
+  out.library = context.attention();
+  out.first = static_cast<std::uint64_t>(first);
+  if (context.is_training() && dropout_ > 0) {
+    out.dropout = dropout_;
+    if (context.is_recorded()) {
+      out.key_place = context.next_key_place();
+    } else {
+      out.key = context.next_dropout_key();
+    }
+  }
+  return out;
+}
+
+/// Heads [T, H, D] -> [T, C].
+Variable MultiHeadAttention::project(const Variable& mixed) const {
+  return out_->forward(ops::reshape(mixed, {mixed.size(0), heads_ * head_size_}));
+}
+
 Variable MultiHeadAttention::forward(const Variable& x, const Rows& rows,
                                      ForwardContext& context) const {
   const std::int64_t tokens = x.size(0);
@@ -38,27 +60,34 @@ Variable MultiHeadAttention::forward(const Variable& x, const Rows& rows,
   } else {
     parts = ops::split(joint, 1, {heads_, key_heads_, key_heads_});
   }
-  const auto finish = [&](const Variable& mixed) {
-    return out_->forward(ops::reshape(mixed, {tokens, heads_ * head_size_}));
-  };
   if (rows.cache != nullptr) {
-    return finish(rows.cache->attend(parts[0], parts[1], parts[2], rows.positions));
+    return project(rows.cache->attend(parts[0], parts[1], parts[2], rows.positions));
   }
-  ops::AttentionOptions options;
-  options.causal = causal_;
-  options.longest = max_length_;
-  options.library = context.attention();
-  options.first = static_cast<std::uint64_t>(rows.first);
-  if (context.is_training() && dropout_ > 0) {
-    options.dropout = dropout_;
-    if (context.is_recorded()) {
-      options.key_place = context.next_key_place();
-    } else {
-      options.key = context.next_dropout_key();
-    }
+  return project(ops::attention(parts[0], parts[1], parts[2], {rows.ptr, rows.ptr, rows.checked},
+                                options(rows.first, context)));
+}
+
+Variable MultiHeadAttention::forward_scored(const Variable& x, const Variable& scored,
+                                            const TokenBatch& batch,
+                                            ForwardContext& context) const {
+  check(!causal_, "the queries of causal attention end where their keys do");
+  const std::int64_t width = heads_ * head_size_;
+  const std::int64_t key_width = key_heads_ * head_size_;
+  const Variables products = qkv_->forward_parts({scored, x}, {width, 2 * key_width});
+  Variable queries = ops::reshape(products[0], {scored.size(0), heads_, head_size_});
+  const Variables parts =
+      ops::split(ops::reshape(products[1], {x.size(0), 2 * key_heads_, head_size_}), 1,
+                 {key_heads_, key_heads_});
+  Variable keys = parts[0];
+  if (angles_.defined()) {
+    queries = ops::rotary(queries, batch.scored_positions, angles_);
+    keys = ops::rotary(keys, batch.positions, angles_);
   }
-  return finish(
-      ops::attention(parts[0], parts[1], parts[2], {rows.ptr, rows.ptr, rows.checked}, options));
+  ops::AttentionOptions how = options(batch.first_scored, context);
+  // Padding may give a sequence more queries than tokens, which other libraries do not expect.
+  if (x.device().is_cuda()) how.library = kernels::AttentionLibrary::own;
+  return project(
+      ops::attention(queries, keys, parts[1], {batch.scored_ptr, batch.ptr, batch.checked}, how));
 }
 
 }  // namespace moiety::nn

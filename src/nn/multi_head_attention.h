@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "autograd/ops/attention.h"
 #include "nn/key_value_cache.h"
 #include "nn/transformer_config.h"
 #include "tensor/token_batch.h"
@@ -31,8 +32,15 @@ class MultiHeadAttention : public Module {
     return forward(x, {batch.ptr, batch.positions, batch.first_token, batch.checked, cache},
                    context);
   }
+  /// What the scored tokens alone find: x [T, C], of which `scored` are those rows [S, C]
+  /// -> [S, C]. Not for a causal one, whose queries end where their keys do.
+  Variable forward_scored(const Variable& x, const Variable& scored, const TokenBatch& batch,
+                          ForwardContext& context) const;
 
  private:
+  ops::AttentionOptions options(std::int64_t first, ForwardContext& context) const;
+  Variable project(const Variable& mixed) const;
+
   std::int64_t heads_;
   std::int64_t key_heads_;
   std::int64_t head_size_;

@@ -37,7 +37,7 @@ MaskedLanguageModel::MaskedLanguageModel(Initializer& init, const TransformerCon
 }
 
 Variable MaskedLanguageModel::head(const TokenBatch& batch, ForwardContext& context) const {
-  const Variable h = scored_rows(encoder_->forward(batch, context), batch);
+  const Variable h = encoder_->forward(batch, context);
   return norm_->forward(ops::gelu(dense_->forward(h)));
 }
 
@@ -102,7 +102,7 @@ Variable SequenceModel::forward(const TokenBatch& batch, ForwardContext& context
   check<ShapeError>(batch.scored.defined() && batch.scored.rows() == batch.sequences(),
                     "a model of sequences reads the first token of each; call score_starts");
   const double p = config().dropout;
-  Variable h = ops::cast(scored_rows(encoder_->forward(batch, context), batch), dtype_);
+  Variable h = ops::cast(encoder_->forward(batch, context), dtype_);
   h = dense_->forward(dropout(h, p, context, batch.first_sequence));
   return out_->forward(dropout(ops::tanh(h), p, context, batch.first_sequence));
 }

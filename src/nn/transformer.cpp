@@ -23,11 +23,11 @@ Variable embed(const Variable& table, const Tensor& index, DType dtype) {
 }
 
 Variable run_layer(const TransformerLayer& layer, const Variable& x, const TokenBatch& batch,
-                   ForwardContext& context) {
-  if (!context.recomputes()) return layer.forward(x, batch, context);
-  return recomputed({&layer}, x, context, [&layer, batch](const Variable& h, ForwardContext& pass) {
-    return layer.forward(h, batch, pass);
-  });
+                   ForwardContext& context, bool scored = false) {
+  const auto block = [&layer, batch, scored](const Variable& h, ForwardContext& pass) {
+    return scored ? layer.forward_scored(h, batch, pass) : layer.forward(h, batch, pass);
+  };
+  return context.recomputes() ? recomputed({&layer}, x, context, block) : block(x, context);
 }
 
 std::string layer_name(std::int64_t i) { return "layer." + std::to_string(i); }
@@ -67,7 +67,9 @@ TransformerEncoder::TransformerEncoder(Initializer& init, const TransformerConfi
 Variable TransformerEncoder::forward(const TokenBatch& batch, ForwardContext& context) const {
   Variable h = norm_->forward(embedding_->forward(batch, context.compute_dtype(dtype_)));
   h = dropout(h, config_.dropout, context, batch.first_token);
-  for (const TransformerLayer* layer : layers_) h = run_layer(*layer, h, batch, context);
+  for (const TransformerLayer* layer : layers_) {
+    h = run_layer(*layer, h, batch, context, batch.scored.defined() && layer == layers_.back());
+  }
   return h;
 }
 

@@ -31,7 +31,8 @@ class TransformerEncoder : public Module {
  public:
   /// Throws UserError for a configuration that cannot be built, naming the recipe key.
   TransformerEncoder(Initializer& init, const TransformerConfig& config);
-  /// -> [T, C] in the context's dtype.
+  /// Rows of the scored tokens, [S, C], of all tokens where the batch names none: [T, C]; in the
+  /// context's dtype.
   Variable forward(const TokenBatch& batch, ForwardContext& context) const;
   const TransformerConfig& config() const { return config_; }
   const TokenEmbedding& embedding() const { return *embedding_; }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "autograd/ops/elementwise.h"
+#include "autograd/ops/gather.h"
 #include "autograd/ops/shape.h"
 
 namespace moiety::nn {
@@ -54,16 +55,32 @@ TransformerLayer::TransformerLayer(Initializer& init, const TransformerConfig& c
   inner_norm_ = &add_module<RowNorm>("inner_norm", init, config);
 }
 
+/// What follows an encoder's attention.
+Variable TransformerLayer::encode(const Variable& x, const Variable& mixed, std::int64_t first_row,
+                                  ForwardContext& context) const {
+  const auto drop = [&](const Variable& v) { return dropout(v, dropout_, context, first_row); };
+  const Variable h = attention_norm_->forward(ops::add(x, drop(mixed)));
+  return inner_norm_->forward(ops::add(h, drop(inner_->forward(h))));
+}
+
+Variable TransformerLayer::forward_scored(const Variable& x, const TokenBatch& batch,
+                                          ForwardContext& context) const {
+  check(kind_ == Kind::encoder && batch.scored.defined(),
+        "forward_scored is for an encoder's layer and a batch with scored tokens");
+  const RowChoice& rows = batch.scored;
+  const Variable scored = ops::gather(x, rows.index, rows.ptr, rows.order);
+  return encode(scored, attention_->forward_scored(x, scored, batch, context), batch.first_scored,
+                context);
+}
+
 Variable TransformerLayer::forward(const Variable& x, const TokenBatch& batch,
                                    ForwardContext& context, const LayerCache* cache) const {
+  if (kind_ == Kind::encoder) {
+    return encode(x, attention_->forward(x, batch, context), batch.first_token, context);
+  }
   const auto drop = [&](const Variable& v) {
     return dropout(v, dropout_, context, batch.first_token);
   };
-  if (kind_ == Kind::encoder) {
-    const Variable h =
-        attention_norm_->forward(ops::add(x, drop(attention_->forward(x, batch, context))));
-    return inner_norm_->forward(ops::add(h, drop(inner_->forward(h))));
-  }
   const Variable h =
       ops::add(x, drop(attention_->forward(attention_norm_->forward(x), batch, context, cache)));
   return ops::add(h, drop(inner_->forward(inner_norm_->forward(h))));

@@ -43,8 +43,15 @@ class TransformerLayer : public Module {
   /// x [T, C] -> [T, C]; with a cache as MultiHeadAttention.
   Variable forward(const Variable& x, const TokenBatch& batch, ForwardContext& context,
                    const LayerCache* cache = nullptr) const;
+  /// An encoder's for the scored tokens alone, which see all of their sequence: [S, C]. What the
+  /// last layer says of other tokens nobody reads.
+  Variable forward_scored(const Variable& x, const TokenBatch& batch,
+                          ForwardContext& context) const;
 
  private:
+  Variable encode(const Variable& x, const Variable& mixed, std::int64_t first_row,
+                  ForwardContext& context) const;
+
   double dropout_;
   Kind kind_;
   const MultiHeadAttention* attention_;

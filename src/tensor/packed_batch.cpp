@@ -109,17 +109,18 @@ PackedBatch same_layout(const PackedBatch& batch, Device& device) {
   PackedBatch out = batch;
   out.memory = Tensor::empty(batch.memory.shape(), DType::u8, device);
   const auto* const first = static_cast<const std::uint8_t*>(batch.memory.raw_data());
+  const auto move = [&](Tensor& tensor) {
+    if (!tensor.defined()) return;
+    const auto place = static_cast<const std::uint8_t*>(tensor.raw_data()) - first;
+    tensor = out.memory.part(place, tensor.shape(), tensor.dtype());
+  };
   GraphBatch& graphs = out.graphs;
-  TokenBatch& tokens = out.tokens;
-  for (Tensor* tensor :
-       {&graphs.x, &graphs.adj.row_ptr, &graphs.adj.src, &graphs.adj.dst, &graphs.adj.out_ptr,
-        &graphs.adj.out_edge, &graphs.edge_attr, &graphs.graph_ptr, &graphs.y, &tokens.tokens,
-        &tokens.positions, &tokens.ptr, &tokens.scored.index, &tokens.scored.ptr,
-        &tokens.scored.order, &tokens.labels, &tokens.y, &out.rows, &out.extra}) {
-    if (!tensor->defined()) continue;
-    const auto place = static_cast<const std::uint8_t*>(tensor->raw_data()) - first;
-    *tensor = out.memory.part(place, tensor->shape(), tensor->dtype());
+  for (Tensor* tensor : {&graphs.x, &graphs.adj.row_ptr, &graphs.adj.src, &graphs.adj.dst,
+                         &graphs.adj.out_ptr, &graphs.adj.out_edge, &graphs.edge_attr,
+                         &graphs.graph_ptr, &graphs.y, &out.rows, &out.extra}) {
+    move(*tensor);
   }
+  for (Tensor* tensor : out.tokens.tensors()) move(*tensor);
   return out;
 }
 

@@ -28,8 +28,11 @@ PackedBatch cut(const Layout& layout, BlockCutter& cutter) {
   out.tokens.positions = indices(tokens);
   out.tokens.ptr = indices(sequences + 1);
   out.tokens.checked = true;
-  if (layout.has_scored)
+  if (layout.has_scored) {
     out.tokens.scored = {indices(scored), indices(tokens + 1), indices(scored)};
+    out.tokens.scored_ptr = indices(sequences + 1);
+    out.tokens.scored_positions = indices(scored);
+  }
   if (layout.has_labels) out.tokens.labels = indices(scored);
   if (layout.targets >= 0) out.tokens.y = cutter.take({sequences, layout.targets}, DType::f32);
   out.tokens.longest = longest;
@@ -58,19 +61,26 @@ void pad_sequences(const TokenBatch& batch, const TokenBatch& out) {
 }
 
 /// Rows behind the first S that read the tokens behind the first T, as evenly as it goes.
-void pad_scored(const TokenBatch& batch, const RowChoice& out) {
-  copy_and_fill<std::int32_t>(batch.scored.index, out.index, 0);
-  copy_and_fill<std::int32_t>(batch.scored.ptr, out.ptr, 0);
-  copy_and_fill<std::int32_t>(batch.scored.order, out.order, 0);
+void pad_scored(const TokenBatch& batch, const TokenBatch& out) {
+  copy_and_fill<std::int32_t>(batch.scored.index, out.scored.index, 0);
+  copy_and_fill<std::int32_t>(batch.scored.ptr, out.scored.ptr, 0);
+  copy_and_fill<std::int32_t>(batch.scored.order, out.scored.order, 0);
+  copy_and_fill<std::int32_t>(batch.scored_ptr, out.scored_ptr, 0);
+  copy_and_fill<std::int32_t>(batch.scored_positions, out.scored_positions, 0);
   const std::int64_t tokens = batch.token_count();
-  const std::int64_t spare = out.ptr.numel() - 1 - tokens;
-  auto* const ptr = out.ptr.data<std::int32_t>();
-  share_evenly(ptr + tokens, spare, batch.scored.rows(), out.rows());
+  const std::int64_t spare = out.token_count() - tokens;
+  auto* const ptr = out.scored.ptr.data<std::int32_t>();
+  share_evenly(ptr + tokens, spare, batch.scored.rows(), out.scored.rows());
   for (std::int64_t t = tokens; t < tokens + spare; ++t) {
     for (std::int32_t row = ptr[t]; row < ptr[t + 1]; ++row) {
-      out.index.data<std::int32_t>()[row] = static_cast<std::int32_t>(t);
-      out.order.data<std::int32_t>()[row] = row;
+      out.scored.index.data<std::int32_t>()[row] = static_cast<std::int32_t>(t);
+      out.scored.order.data<std::int32_t>()[row] = row;
+      out.scored_positions.data<std::int32_t>()[row] = out.positions.data<std::int32_t>()[t];
     }
+  }
+  for (std::int64_t b = batch.sequences(); b < out.sequences(); ++b) {
+    const auto next = static_cast<std::size_t>(b) + 1;
+    out.scored_ptr.data<std::int32_t>()[next] = ptr[out.ptr.data<std::int32_t>()[next]];
   }
 }
 
@@ -123,7 +133,7 @@ PackedBatch pack(const TokenBatch& batch, const TokenBatchSize& size, std::int64
                       batch.y.defined() ? batch.y.size(1) : -1, extra_bytes};
   PackedBatch out = lay_out([&layout](BlockCutter& cutter) { return cut(layout, cutter); }, device);
   pad_sequences(batch, out.tokens);
-  if (has_scored) pad_scored(batch, out.tokens.scored);
+  if (has_scored) pad_scored(batch, out.tokens);
   if (batch.labels.defined()) copy_and_fill<std::int32_t>(batch.labels, out.tokens.labels, -1);
   if (batch.y.defined()) {
     copy_and_fill<float>(batch.y, out.tokens.y, std::numeric_limits<float>::quiet_NaN());

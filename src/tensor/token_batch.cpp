@@ -19,6 +19,22 @@ Tensor tensor_of(const Indices& values, Device& device) {
   return Tensor::from(values, {std::ssize(values)}, device);
 }
 
+/// Lets a head read these tokens.
+void score(TokenBatch& batch, const Indices& rows) {
+  Device& device = batch.tokens.device();
+  batch.scored = make_row_choice(rows, batch.token_count(), device);
+  const auto places = values_of(batch.positions);
+  Indices positions;
+  for (const std::int32_t row : rows) positions.push_back(places[static_cast<std::size_t>(row)]);
+  batch.scored_positions = tensor_of(positions, device);
+  Indices ptr;
+  for (const std::int32_t first : values_of(batch.ptr)) {
+    const auto place = std::lower_bound(rows.begin(), rows.end(), first);
+    ptr.push_back(static_cast<std::int32_t>(place - rows.begin()));
+  }
+  batch.scored_ptr = tensor_of(ptr, device);
+}
+
 }  // namespace
 
 RowChoice make_row_choice(std::span<const std::int32_t> rows, std::int64_t total, Device& device) {
@@ -68,15 +84,13 @@ void score_labelled(TokenBatch& batch, std::span<const std::int32_t> labels) {
     rows.push_back(static_cast<std::int32_t>(t));
     scored.push_back(labels[t]);
   }
-  Device& device = batch.tokens.device();
-  batch.scored = make_row_choice(rows, batch.token_count(), device);
-  batch.labels = tensor_of(scored, device);
+  score(batch, rows);
+  batch.labels = tensor_of(scored, batch.tokens.device());
 }
 
 void score_starts(TokenBatch& batch) {
   const auto ptr = values_of(batch.ptr);
-  batch.scored =
-      make_row_choice(ptr.first(ptr.size() - 1), batch.token_count(), batch.tokens.device());
+  score(batch, Indices(ptr.begin(), ptr.end() - 1));
 }
 
 TokenBatch part_of(const TokenBatch& batch, std::int64_t begin, std::int64_t end) {
@@ -105,9 +119,10 @@ TokenBatch part_of(const TokenBatch& batch, std::int64_t begin, std::int64_t end
     const auto to = std::lower_bound(from, rows.end(), last);
     Indices chosen(from, to);
     for (std::int32_t& row : chosen) row -= first;
-    out.scored = make_row_choice(chosen, last - first, device);
+    score(out, chosen);
     first_label = from - rows.begin();
     last_label = to - rows.begin();
+    out.first_scored = batch.first_scored + first_label;
   }
   if (batch.labels.defined()) out.labels = batch.labels.slice(0, first_label, last_label);
   out.first_token = batch.first_token + first;
@@ -137,8 +152,7 @@ std::vector<TokenBatch> cut_by_tokens(const TokenBatch& batch, std::int64_t toke
 
 TokenBatch to_device(const TokenBatch& batch, Device& device) {
   TokenBatch out = batch;
-  for (Tensor* tensor : {&out.tokens, &out.positions, &out.ptr, &out.scored.index, &out.scored.ptr,
-                         &out.scored.order, &out.labels, &out.y}) {
+  for (Tensor* tensor : out.tensors()) {
     if (tensor->defined()) *tensor = tensor->to(device);
   }
   return out;

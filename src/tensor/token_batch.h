@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -24,21 +25,30 @@ RowChoice make_row_choice(std::span<const std::int32_t> rows, std::int64_t total
 
 /// B token sequences one after the other, without padding: T tokens.
 struct TokenBatch {
-  Tensor tokens;     ///< [T] i32
-  Tensor positions;  ///< [T] i32: place in its sequence, from 0
-  Tensor ptr;        ///< [B+1] i32: tokens of sequence b
-  RowChoice scored;  ///< the S tokens that a model's head reads; undefined: all of them
-  Tensor labels;     ///< [S] i32: what the head should say, negative: does not count
-  Tensor y;          ///< [B, K] f32 targets of the sequences, NaN = missing; may be undefined
+  Tensor tokens;            ///< [T] i32
+  Tensor positions;         ///< [T] i32: place in its sequence, from 0
+  Tensor ptr;               ///< [B+1] i32: tokens of sequence b
+  RowChoice scored;         ///< the S tokens that a model's head reads; undefined: all of them
+  Tensor scored_ptr;        ///< [B+1] i32: which of them are of sequence b
+  Tensor scored_positions;  ///< [S] i32: their places in their sequences
+  Tensor labels;            ///< [S] i32: what the head should say, negative: does not count
+  Tensor y;  ///< [B, K] f32 targets of the sequences, NaN = missing; may be undefined
   std::int64_t longest = 0;  ///< tokens of the longest sequence
-  /// True once ptr is known to fit the tokens; operations check that of all others.
+  /// True once the pointers are known to fit the tokens; operations check those of all others.
   bool checked = false;
   /// Where this part begins in the whole batch, which random numbers depend on.
   std::int64_t first_token = 0;
   std::int64_t first_sequence = 0;
+  std::int64_t first_scored = 0;
 
   std::int64_t token_count() const { return tokens.numel(); }
   std::int64_t sequences() const { return ptr.numel() - 1; }
+  /// All of its tensors, undefined ones too.
+  std::array<Tensor*, 10> tensors() {
+    return {
+        &tokens,           &positions, &ptr, &scored.index, &scored.ptr, &scored.order, &scored_ptr,
+        &scored_positions, &labels,    &y};
+  }
 };
 
 /// The sequences packed, without labels and targets. Throws ShapeError for an empty sequence or

@@ -174,6 +174,20 @@ TEST_F(Engine, BackwardAddsWeightsIntoBuffers) {
   EXPECT_EQ(both[1].to_vector<double>(), added);
 }
 
+/// Also those that were cast for the product: 257 and 514 are no numbers of bf16.
+TEST_F(Engine, BackwardAddsCastWeightsIntoBuffersUnrounded) {
+  const Variable weight(Tensor::from(std::vector<float>{3}, {1, 1}, *device_), true);
+  const Variable rows(Tensor::from(std::vector<float>(257, 1), {257, 1}, *device_));
+  const Variable x = ops::cast(rows, DType::bf16);
+  const Variable used = ops::cast(weight, DType::bf16);
+  const Variable y = ops::cast(ops::linear(x, used, {}), DType::f32);
+  const Variable loss = ops::sum(ops::add(y, ops::cast(ops::linear(x, used, {}), DType::f32)));
+  const std::vector<Variable> parameters{weight};
+  const std::vector<Tensor> into{Tensor::from(std::vector<float>{0.5}, {1, 1}, *device_)};
+  autograd::backward(loss, parameters, into);
+  EXPECT_EQ(into[0].to_vector<float>(), (std::vector<float>{514.5}));
+}
+
 TEST_F(Engine, LongChainsNeitherRecurseForwardNorBackwardNorInDestruction) {
   const Variable x = parameter({1});
   {

@@ -8,6 +8,9 @@
 #include <csignal>
 #include <thread>
 
+#include "kernels/elementwise.h"
+#include "support/devices.h"
+#include "support/error_text.h"
 #include "tensor/tensor.h"
 
 namespace moiety::kernels {
@@ -75,6 +78,36 @@ TEST(Gemm, RoundsToTf32WhereItMay) {
     device->set_fast_products(true);
     gemm(device->stream(), false, false, 1.0, a, b, 0.0, c);
     EXPECT_EQ(c.to_vector<float>().front(), 64.0f);
+  }
+}
+
+// Odd sums beyond what a half can say.
+TEST(Gemm, AddsHalvesUpInF32WhereItMay) {
+  for (const std::string& name : testing::devices()) {
+    const auto device = name == "cpu" ? make_cpu_device(2) : make_cuda_device(0, 1);
+    for (const DType dtype : {DType::bf16, DType::f16}) {
+      const std::int64_t depth = dtype == DType::bf16 ? 257 : 2049;
+      for (const std::int64_t width : {1, 5, 64}) {
+        const Tensor a = Tensor::empty({depth, 3}, dtype, *device);
+        const Tensor b = Tensor::empty({depth, width}, dtype, *device);
+        fill(device->stream(), a, 1);
+        fill(device->stream(), b, 1);
+        const Tensor c = Tensor::empty({3, width}, DType::f32, *device);
+        fill(device->stream(), c, 0.25);
+        gemm(device->stream(), true, false, 1.0, a, b, 1.0, c);
+        const std::vector<float> sums(static_cast<std::size_t>(3 * width),
+                                      static_cast<float>(depth) + 0.25f);
+        EXPECT_EQ(c.to_vector<float>(), sums) << name << " " << name_of(dtype) << " " << width;
+        const DType other = dtype == DType::bf16 ? DType::f16 : DType::bf16;
+        for (const DType refused : {other, DType::f64}) {
+          const Tensor d = Tensor::zeros({3, width}, refused, *device);
+          EXPECT_TRUE(testing::says(testing::error_text<DTypeError>([&] {
+                                      gemm(device->stream(), true, false, 1.0, a, b, 0.0, d);
+                                    }),
+                                    {name_of(dtype), name_of(refused)}));
+        }
+      }
+    }
   }
 }
 

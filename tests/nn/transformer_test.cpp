@@ -48,6 +48,25 @@ TEST_F(TransformerOnCpu, SequencesDoNotSeeEachOther) {
   expect_near(scores_of(model, sequences, *device_), alone, 1e-5F);
 }
 
+TEST_F(TransformerOnCpu, ScoredTokensHearWhatTheyWouldAmongAll) {
+  for (const TransformerConfig& config : {small_config(), other_config()}) {
+    const MaskedLanguageModel model(init_, config);
+    TokenBatch batch = labelled_batch(*device_);
+    const autograd::NoGrad no_grad;
+    ForwardContext context;
+    const auto scored = model.forward(batch, context).data().to_vector<float>();
+    const Numbers rows = batch.scored.index.to_vector<std::int32_t>();
+    batch.scored = {};
+    const auto all = model.forward(batch, context).data().to_vector<float>();
+    ASSERT_EQ(std::ssize(all), batch.token_count() * 20);
+    std::vector<float> expected;
+    for (const std::int32_t row : rows) {
+      expected.insert(expected.end(), all.begin() + row * 20, all.begin() + (row + 1) * 20);
+    }
+    expect_near(scored, expected, 1e-5F);
+  }
+}
+
 TEST_F(TransformerOnCpu, ADecoderDoesNotLookAhead) {
   const CausalLanguageModel decoder(init_, small_config());
   const MaskedLanguageModel encoder(init_, small_config());

@@ -45,6 +45,8 @@ TEST_F(PackedTokens, KeepTheBatchAndPadItWithSequencesOfTheirOwn) {
   const RowChoice made = make_row_choice(index, 13, *device_);
   EXPECT_EQ(numbers_of(tokens.scored.ptr), numbers_of(made.ptr));
   EXPECT_EQ(numbers_of(tokens.scored.order), numbers_of(made.order));
+  EXPECT_EQ(numbers_of(tokens.scored_ptr), (Numbers{0, 1, 1, 3, 4, 5, 8}));
+  EXPECT_EQ(numbers_of(tokens.scored_positions), (Numbers{1, 0, 2, 1, 0, 0, 1, 2}));
   const auto y = tokens.y.to_vector<float>();
   EXPECT_EQ(std::vector<float>(y.begin(), y.begin() + 3), (std::vector<float>{1, 2, 3}));
   EXPECT_TRUE(std::all_of(y.begin() + 3, y.end(), [](float v) { return std::isnan(v); }));
@@ -54,6 +56,8 @@ TEST_F(PackedTokens, MoreScoredRowsThanTokensReadThemAgain) {
   const PackedBatch packed = pack(small_batch(), {8, 4, 9, 3}, 0, *device_);
   EXPECT_EQ(numbers_of(packed.tokens.scored.index), (Numbers{1, 3, 5, 6, 6, 6, 7, 7, 7}));
   EXPECT_EQ(numbers_of(packed.tokens.scored.ptr), (Numbers{0, 0, 1, 1, 2, 2, 3, 6, 9}));
+  EXPECT_EQ(numbers_of(packed.tokens.scored_ptr), (Numbers{0, 1, 1, 3, 9}));
+  EXPECT_EQ(numbers_of(packed.tokens.scored_positions), (Numbers{1, 0, 2, 0, 0, 0, 1, 1, 1}));
 }
 
 TEST_F(PackedTokens, FitTheSizesThatAreMadeForThem) {

@@ -34,12 +34,16 @@ TEST_F(TokenBatches, ScoreTheTokensThatHaveALabel) {
   EXPECT_EQ(numbers_of(batch_.scored.index), (Numbers{1, 3, 5}));
   EXPECT_EQ(numbers_of(batch_.scored.ptr), (Numbers{0, 0, 1, 1, 2, 2, 3}));
   EXPECT_EQ(numbers_of(batch_.scored.order), (Numbers{0, 1, 2}));
+  EXPECT_EQ(numbers_of(batch_.scored_ptr), (Numbers{0, 1, 1, 3}));
+  EXPECT_EQ(numbers_of(batch_.scored_positions), (Numbers{1, 0, 2}));
   EXPECT_EQ(numbers_of(batch_.labels), (Numbers{3, 4, 0}));
 }
 
 TEST_F(TokenBatches, ScoreTheFirstTokens) {
   score_starts(batch_);
   EXPECT_EQ(numbers_of(batch_.scored.index), (Numbers{0, 2, 3}));
+  EXPECT_EQ(numbers_of(batch_.scored_ptr), (Numbers{0, 1, 2, 3}));
+  EXPECT_EQ(numbers_of(batch_.scored_positions), (Numbers{0, 0, 0}));
 }
 
 TEST_F(TokenBatches, AreCutBySequences) {
@@ -50,6 +54,9 @@ TEST_F(TokenBatches, AreCutBySequences) {
   EXPECT_EQ(numbers_of(part.positions), (Numbers{0, 0, 1, 2}));
   EXPECT_EQ(numbers_of(part.ptr), (Numbers{0, 1, 4}));
   EXPECT_EQ(numbers_of(part.scored.index), (Numbers{1, 3}));
+  EXPECT_EQ(numbers_of(part.scored_ptr), (Numbers{0, 0, 2}));
+  EXPECT_EQ(numbers_of(part.scored_positions), (Numbers{0, 2}));
+  EXPECT_EQ(part.first_scored, 1);
   EXPECT_EQ(numbers_of(part.labels), (Numbers{4, 0}));
   EXPECT_EQ(part.y.to_vector<float>(), (std::vector<float>{2, 3}));
   EXPECT_EQ(part.longest, 3);

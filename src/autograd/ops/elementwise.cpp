@@ -150,9 +150,11 @@ Variable cast(const Variable& x, DType dtype) {
   if (x.dtype() == dtype) return x;
   Tensor out = Tensor::empty(x.shape(), dtype, x.device());
   kernels::cast(x.device().stream(), contiguous(x.data()), out);
-  return record("cast", {x}, out, {}, [from = x.dtype()](const RuleContext& c) -> Variables {
-    return {cast(c.grad(), from)};
-  });
+  const Variable result = record(
+      "cast", {x}, out, {},
+      [from = x.dtype()](const RuleContext& c) -> Variables { return {cast(c.grad(), from)}; });
+  if (result.node()) result.node()->mark_cast();
+  return result;
 }
 
 }  // namespace moiety::ops

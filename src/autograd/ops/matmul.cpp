@@ -68,7 +68,9 @@ EpilogueGrads epilogue_backward(const RuleContext& c, Epilogue epilogue) {
 /// The gradient of a weight [Out, In], unless it was added where it belongs.
 Variable weight_gradient(const RuleContext& c, const Variable& product) {
   const Tensor sink = c.sink(1);
-  if (!sink.defined()) return matmul(product, c.input(0), true, false);
+  if (!sink.defined() || !kernels::is_result(sink.dtype(), product.dtype())) {
+    return matmul(product, c.input(0), true, false);
+  }
   kernels::gemm(sink.device().stream(), true, false, 1.0, contiguous(product.data()),
                 contiguous(c.input(0).data()), 1.0, sink);
   return {};

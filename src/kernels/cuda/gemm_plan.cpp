@@ -55,9 +55,10 @@ using Preference =
     std::unique_ptr<std::remove_pointer_t<cublasLtMatmulPreference_t>, PreferenceDeleter>;
 
 /// A row-major matrix [rows, columns] as cuBLASLt sees it: column by column, so transposed.
-Layout make_layout(const GemmProblem& problem, std::int64_t rows, std::int64_t columns) {
+Layout make_layout(const GemmProblem& problem, DType dtype, std::int64_t rows,
+                   std::int64_t columns) {
   cublasLtMatrixLayout_t layout = nullptr;
-  cublas_check(cublaslt().create_layout(&layout, data_type(problem.dtype),
+  cublas_check(cublaslt().create_layout(&layout, data_type(dtype),
                                         static_cast<std::uint64_t>(columns),
                                         static_cast<std::uint64_t>(rows), columns));
   Layout out(layout);
@@ -93,9 +94,9 @@ class GemmPlans::Plan {
  public:
   Plan(cublasLtHandle_t handle, const GemmProblem& p)
       : operation_(make_operation(p)),
-        a_(p.transpose_a ? make_layout(p, p.k, p.m) : make_layout(p, p.m, p.k)),
-        b_(p.transpose_b ? make_layout(p, p.n, p.k) : make_layout(p, p.k, p.n)),
-        c_(make_layout(p, p.m, p.n)) {
+        a_(make_layout(p, p.dtype, p.transpose_a ? p.k : p.m, p.transpose_a ? p.m : p.k)),
+        b_(make_layout(p, p.dtype, p.transpose_b ? p.n : p.k, p.transpose_b ? p.k : p.n)),
+        c_(make_layout(p, p.result, p.m, p.n)) {
     cublasLtMatmulPreference_t made = nullptr;
     cublas_check(cublaslt().create_preference(&made));
     const Preference preference(made);

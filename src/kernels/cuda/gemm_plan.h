@@ -18,7 +18,8 @@ namespace moiety::kernels::cuda {
 /// A row-major product c [M, N] = op(a) op(b) and what follows it: all that cuBLASLt's choice of an
 /// algorithm depends on.
 struct GemmProblem {
-  DType dtype;
+  DType dtype;   ///< of a and b
+  DType result;  ///< of c and the bias
   bool transpose_a = false;
   bool transpose_b = false;
   std::int64_t m = 0, n = 0, k = 0;

@@ -169,9 +169,11 @@ bool fits(const cublasLtMatmulDescOpaque_t& op, const Layout& a, const Layout& b
   const bool turn_a = op.transpose_a == CUBLAS_OP_T;
   const bool turn_b = op.transpose_b == CUBLAS_OP_T;
   const auto well_formed = [](const Layout& x) { return x.rows > 0 && x.leading >= x.rows; };
-  return well_formed(a) && well_formed(b) && well_formed(d) && a.type == d.type &&
-         b.type == d.type && a.batch == d.batch && b.batch == d.batch &&
-         (turn_a ? a.columns : a.rows) == d.rows && (turn_b ? b.rows : b.columns) == d.columns &&
+  const bool halves = a.type == CUDA_R_16F || a.type == CUDA_R_16BF;
+  return well_formed(a) && well_formed(b) && well_formed(d) && a.type == b.type &&
+         (d.type == a.type || (halves && d.type == CUDA_R_32F)) && a.batch == d.batch &&
+         b.batch == d.batch && (turn_a ? a.columns : a.rows) == d.rows &&
+         (turn_b ? b.rows : b.columns) == d.columns &&
          (turn_a ? a.rows : a.columns) == (turn_b ? b.columns : b.rows);
 }
 
@@ -296,16 +298,17 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation, 
     return CUBLAS_STATUS_INVALID_VALUE;
   }
   const Call call{*operation, alpha, a, *a_layout, b, *b_layout, beta, c, d, *d_layout, stream};
-  switch (d_layout->type) {
+  const bool widens = d_layout->type != a_layout->type;
+  switch (a_layout->type) {
     case CUDA_R_32F:
       return operation->compute == CUBLAS_COMPUTE_32F_FAST_TF32 ? run<Rounded, float, float>(call)
                                                                 : run<float, float, float>(call);
     case CUDA_R_64F:
       return run<double, double, double>(call);
     case CUDA_R_16F:
-      return run<Half, Half, float>(call);
+      return widens ? run<Half, float, float>(call) : run<Half, Half, float>(call);
     case CUDA_R_16BF:
-      return run<Brain, Brain, float>(call);
+      return widens ? run<Brain, float, float>(call) : run<Brain, Brain, float>(call);
   }
   return CUBLAS_STATUS_NOT_SUPPORTED;
 }
