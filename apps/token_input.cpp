@@ -92,14 +92,18 @@ std::vector<TokenBatch> join_sequences(std::vector<data::LoadedBatch> batches) {
   std::vector<TokenBatch> parts;
   std::int64_t tokens = 0;
   std::int64_t sequences = 0;
+  std::int64_t scored = 0;
   for (data::LoadedBatch& batch : batches) {
     for (TokenBatch& part : batch.sequences) {
       part.first_token += tokens;
       part.first_sequence += sequences;
+      part.first_scored += scored;
     }
     std::ranges::move(batch.sequences, std::back_inserter(parts));
     tokens = parts.back().first_token + parts.back().token_count();
     sequences = parts.back().first_sequence + parts.back().sequences();
+    const RowChoice& last = parts.back().scored;
+    scored = parts.back().first_scored + (last.defined() ? last.rows() : 0);
   }
   return parts;
 }

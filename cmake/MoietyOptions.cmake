@@ -84,9 +84,8 @@ if(MOIETY_SANITIZE)
   target_link_options(moiety_build_flags INTERFACE -fsanitize=${MOIETY_SANITIZE})
 endif()
 # Device code: constexpr functions of headers are usable in kernels, and what would be slow (spilled
-# registers, local memory) or wrong (a host call) is an error. Uncompressed, for the test that reads
-# how many registers kernels take.
-set(_cuda_flags --expt-relaxed-constexpr -lineinfo --no-compress -Xcompiler=-Wall
+# registers, local memory) or wrong (a host call) is an error.
+set(_cuda_flags --expt-relaxed-constexpr -lineinfo -Xcompiler=-Wall
     -Werror=all-warnings,cross-execution-space-call,reorder,default-stream-launch
     -Xptxas=--warn-on-spills,--warn-on-local-memory-usage,-Werror)
 if(NOT MOIETY_WERROR)

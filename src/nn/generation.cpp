@@ -133,7 +133,7 @@ class Group {
   KeyValueCache cache_;
 };
 
-std::int64_t ceiling(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+std::int64_t ceiling(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 
 }  // namespace
 

@@ -25,7 +25,7 @@ double count_parameters(const GraphModelConfig& config) {
   if (config.attention) layer += 4 * linear + 4 * width * width + 3 * width + 2 * norm;
   const double outputs = static_cast<double>(config.outputs) * (width + 1);
   return encoder + static_cast<double>(config.layers) * layer +
-         static_cast<double>(config.head_layers - 1) * linear + outputs;
+         (static_cast<double>(config.head_layers) - 1) * linear + outputs;
 }
 
 void check_config(const GraphModelConfig& c) {
