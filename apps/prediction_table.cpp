@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "data/text.h"
@@ -20,6 +22,9 @@ void PredictionTable::add(std::string_view id, std::string_view smiles,
                           std::span<const double> values, std::string_view problem) {
   check(values.size() == targets_ || values.empty(), "prediction table: ", values.size(),
         " values for ", targets_, " targets");
+  if (!std::ranges::all_of(values, [](double value) { return std::isfinite(value); })) {
+    return add(id, smiles, {}, "the model gives no finite number: its weights may be damaged");
+  }
   auto out = std::back_inserter(text_);
   fmt::format_to(out, "{},{}", data::csv_field(id), data::csv_field(smiles));
   for (std::size_t t = 0; t < targets_; ++t) {

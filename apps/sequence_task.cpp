@@ -103,12 +103,7 @@ std::vector<double> SequenceTask::predict_values(const data::Dataset& dataset,
 
 std::vector<RowPrediction> SequenceTask::predict(std::span<const data::SourceRow> rows,
                                                  std::int64_t first_row) const {
-  std::vector<std::string> problems;
-  std::vector<std::vector<std::int32_t>> sequences;
-  for (TokenText& text : input_.encode(rows, device())) {
-    if (text.problem.empty()) sequences.push_back(std::move(text.ids));
-    problems.push_back(std::move(text.problem));
-  }
+  auto [sequences, problems] = input_.encode(rows, device());
   std::vector<double> values;
   if (!sequences.empty()) {
     values = predict_sequences([&](std::int64_t tokens) {

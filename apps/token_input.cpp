@@ -64,13 +64,17 @@ TokenText TokenInput::encode(const data::SourceRow& row) const {
   }
 }
 
-std::vector<TokenText> TokenInput::encode(std::span<const data::SourceRow> rows,
-                                          Device& device) const {
-  std::vector<TokenText> out(rows.size());
+TokenTexts TokenInput::encode(std::span<const data::SourceRow> rows, Device& device) const {
+  std::vector<TokenText> texts(rows.size());
   device.host().stream().pool().run(std::ssize(rows), [&](std::int64_t i) {
     const auto at = static_cast<std::size_t>(i);
-    out[at] = encode(rows[at]);
+    texts[at] = encode(rows[at]);
   });
+  TokenTexts out;
+  for (TokenText& text : texts) {
+    if (text.problem.empty()) out.sequences.push_back(std::move(text.ids));
+    out.problems.push_back(std::move(text.problem));
+  }
   return out;
 }
 

@@ -20,6 +20,12 @@ struct TokenText {
   std::string problem;  ///< "" where there is none
 };
 
+/// Those of several rows: the tokens of the rows without a problem, and the problem of each row.
+struct TokenTexts {
+  std::vector<std::vector<std::int32_t>> sequences;
+  std::vector<std::string> problems;
+};
+
 /// How molecules become the token sequences of a model.
 class TokenInput {
  public:
@@ -41,7 +47,7 @@ class TokenInput {
   /// Why the model does not take a sequence of so many tokens, "" where it does.
   std::string problem_of_length(std::int64_t tokens) const;
   /// Rows of a text, on the threads of the device's host.
-  std::vector<TokenText> encode(std::span<const data::SourceRow> rows, Device& device) const;
+  TokenTexts encode(std::span<const data::SourceRow> rows, Device& device) const;
 
  private:
   TokenText encode(const data::SourceRow& row) const;

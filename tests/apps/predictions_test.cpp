@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "apps/metrics.h"
+#include "apps/prediction_table.h"
 #include "support/error_text.h"
 #include "support/temporary_folder.h"
 #include "tensor/error.h"
@@ -67,6 +68,16 @@ TEST(Scores, OfKnownValues) {
   EXPECT_DOUBLE_EQ(split.value("r2"), 1 - 5.0 / 14);
   EXPECT_EQ(split.targets[0].count, 3);
   EXPECT_EQ(to_json(split)["unit"], "eV");
+}
+
+TEST(PredictionTable, LeavesOutWhatIsNoNumber) {
+  PredictionTable table({"a", "b"});
+  table.add("1", "C", std::vector<double>{1, 2}, "");
+  table.add("2", "CC", std::vector<double>{1, NAN}, "");
+  table.add("3", "CCC", std::vector<double>{INFINITY, 2}, "");
+  EXPECT_EQ(table.rows(), 3);
+  EXPECT_EQ(table.problems(), 2);
+  EXPECT_TRUE(says(table.text(), {"1,C,1,2,\n", "2,CC,,,the model", "3,CCC,,,the model"}));
 }
 
 TEST(Scores, OfTheMeanPredictor) {
