@@ -75,6 +75,7 @@ void write_huggingface_folder(const Task& task, const fs::path& folder) {
   if (spec.kind == ModelKind::sequence) {
     fold_scaler(weights, "classifier.out_proj", spec.scaler());
   }
+  fs::remove(config_file(folder));  // until all is written, the folder is no model
   tokenizer->save(folder);
   weights.save(weights_file(folder));
   write_atomically(config_file(folder), to_json(config).dump(2) + "\n");

@@ -97,6 +97,7 @@ void write_pyg_folder(const Task& task, const fs::path& folder) {
                    "--format huggingface for a transformer");
   nn::Checkpoint weights = nn::export_state_dict(*model, nn::pyg_names(*model));
   fold_scaler(weights, last_layer(model->config()), task.spec().scaler());
+  fs::remove(config_file(folder));  // until all is written, the folder is no model
   weights.save(weights_file(folder));
   write_atomically(config_file(folder), to_json(task.spec()).dump(2) + "\n");
 }
